@@ -1,4 +1,4 @@
-//! A fingerprint of everything that decides what a run over QUIC does, beside what its scenario says.
+//! A fingerprint of everything that decides what a run over QUIC does, besides what its scenario says.
 
 fn main() {
     let sources = ["src", "../avoidance/src", "../quic/src", "../sim/src"];

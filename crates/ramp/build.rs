@@ -16,24 +16,28 @@ fn main() {
     println!("cargo::rerun-if-changed=docs");
     let mut build = core("src/shim.c");
     if env::var_os("CARGO_CFG_FUZZING").is_some() {
-        // Undefined behaviour ends the program, and every branch is told to libFuzzer: GCC has no such coverage.
+        // Undefined behaviour ends the program, and libFuzzer sees every branch: GCC has no such coverage.
         build.compiler("clang");
         build.flag("-fsanitize=undefined").flag("-fsanitize-trap=undefined");
         build.flag("-fsanitize-coverage=inline-8bit-counters,pc-table,trace-cmp");
     }
-    build.opt_level(2).compile("ramp_core");
     let output = env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
     let write = |name: &str, text: String| {
         fs::write(Path::new(&output).join(name), text).expect("OUT_DIR is writable");
     };
+    let interface =
+        fs::read_to_string("include/ramp/interface.h").expect("the contract is part of the source");
+    let structures = STRUCTURES.map(|each| Structure { fields: fields(each.name, &interface), ..each });
+    write("structures.rs", structures.iter().map(structure).collect());
+    write("layout.rs", format!("[{}]", structures.iter().map(layout_of_rust).collect::<String>()));
+    write("layout.c", layout_of_c(&structures));
+    build.file(Path::new(&output).join("layout.c"));
+    build.opt_level(2).compile("ramp_core");
     write("documents.rs", documents());
     write("sources.rs", sources());
     let preprocessed = String::from_utf8(core("src/lists.c").expand()).expect("the core is ASCII");
     let (contract, registered) = lists(&preprocessed);
     write("lists.rs", contract);
-    let interface =
-        fs::read_to_string("include/ramp/interface.h").expect("the contract is part of the source");
-    write("structures.rs", STRUCTURES.iter().map(|each| structure(each, &interface)).collect());
     write("registered.rs", registered);
 }
 
@@ -87,6 +91,10 @@ fn lists(preprocessed: &str) -> (String, String) {
     (rust, registered)
 }
 
+fn add(text: &mut String, part: std::fmt::Arguments<'_>) {
+    text.write_fmt(part).expect("writing to a string");
+}
+
 /// Without the lines by which a preprocessor says where it is.
 fn without_markers(text: &str) -> String {
     text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join(" ")
@@ -122,7 +130,6 @@ fn camel(name: &str) -> String {
     name.split('_').map(|word| word[..1].to_owned() + &word[1..].to_lowercase()).collect()
 }
 
-/// The list as an enumeration with its texts.
 fn enumeration(list: &List) -> String {
     let List { name, entries } = list;
     let (count, columns) = (entries.len(), entries[0].texts.len());
@@ -131,13 +138,14 @@ fn enumeration(list: &List) -> String {
     let mut declared = String::new();
     for (index, (variant, texts)) in variants.iter().zip(&texts).enumerate() {
         let default = if index == 0 { "#[default] " } else { "" };
-        writeln!(
-            declared,
-            "    /// `{}`: {}.\n    {default}{variant} = {index},",
-            texts[0],
-            texts[columns - 1]
-        )
-        .expect("writing to a string");
+        add(
+            &mut declared,
+            format_args!(
+                "    /// `{}`: {}.\n    {default}{variant} = {index},\n",
+                texts[0],
+                texts[columns - 1]
+            ),
+        );
     }
     format!(
         "/// The list `{name}` of the contract, each with its word and its meaning.
@@ -177,12 +185,13 @@ fn constants(list: &List) -> String {
     let mut rust = format!("impl {} {{\n", list.name);
     for Entry { name, value, texts } in &list.entries {
         let bit = value.parse::<u32>().expect("a bit").trailing_zeros();
-        writeln!(
-            rust,
-            "    /// `{}`: {}.\n    pub const {name}: Self = Self(1 << {bit});",
-            texts[0], texts[1]
-        )
-        .expect("writing to a string");
+        add(
+            &mut rust,
+            format_args!(
+                "    /// `{}`: {}.\n    pub const {name}: Self = Self(1 << {bit});\n",
+                texts[0], texts[1]
+            ),
+        );
     }
     rust.push_str("}\n");
     rust + &traits(list)
@@ -233,81 +242,151 @@ fn overrides(list: &List) -> String {
 struct Structure {
     name: &'static str,
     meaning: &'static str,
-    /// Fields that are numbers in C and an enumeration here.
-    enumerated: &'static [(&'static str, &'static str)],
+    /// Fields that have a type of their own here.
+    typed: &'static [(&'static str, &'static str)],
     /// Fields that only methods read.
     private: &'static [&'static str],
     /// Makes it with nothing in it; without it there is no such value.
     has_zero: bool,
+    fields: Vec<Field>,
 }
 
-const STRUCTURES: &[Structure] = &[
+/// A field of a structure, in C's words.
+struct Field {
+    name: String,
+    c_type: String,
+    comment: Option<String>,
+}
+
+const STRUCTURES: [Structure; 5] = [
+    Structure {
+        name: "Hint",
+        meaning: "Knowledge of the path before the first packet.",
+        typed: &[],
+        private: &["source", "reserved"],
+        has_zero: true,
+        fields: Vec::new(),
+    },
+    Structure {
+        name: "Config",
+        meaning: "Facts that an algorithm gets once, when the connection is established. Bytes are payload bytes.",
+        typed: &[("hint", "Hint"), ("parameter", "[u64; PARAMETERS_MAX]")],
+        private: &[],
+        has_zero: false,
+        fields: Vec::new(),
+    },
     Structure {
         name: "Ack",
         meaning: "One acknowledgement, as the sender saw it. Its newest packet is, of those that it newly acknowledges, the \
                   one sent last.",
-        enumerated: &[],
+        typed: &[],
         private: &[],
         has_zero: true,
+        fields: Vec::new(),
     },
     Structure {
         name: "Event",
         meaning: "Something that happened besides ACKs.",
-        enumerated: &[("kind", "EventKind")],
+        typed: &[("kind", "EventKind")],
         private: &[],
         has_zero: false,
+        fields: Vec::new(),
     },
     Structure {
         name: "Decision",
         meaning: "Instructions to the host; every call reads and updates them.",
-        enumerated: &[],
+        typed: &[],
         private: &["phase", "exit_reason"],
         has_zero: true,
+        fields: Vec::new(),
     },
 ];
 
-/// The structure in Rust, each field with C's comment.
-fn structure(structure: &Structure, interface: &str) -> String {
-    let Structure { name, meaning, enumerated, private, has_zero } = structure;
+/// The fields of `struct ramp_…` in `interface.h`.
+fn fields(name: &str, interface: &str) -> Vec<Field> {
     let head = format!("struct ramp_{} {{", name.to_lowercase());
     let (_, body) = interface.split_once(&head).unwrap_or_else(|| panic!("interface.h has no `{head}`"));
     let (mut body, _) = body.split_once("};").expect("every structure ends");
+    let mut fields = Vec::new();
+    comment(&mut body);
+    while let Some((declaration, rest)) = body.split_once(';') {
+        let (c_type, name) = declaration.trim().rsplit_once(' ').expect("a type and a name");
+        let name = name.split('[').next().expect("a name").to_owned();
+        body = rest;
+        fields.push(Field { name, c_type: c_type.to_owned(), comment: comment(&mut body) });
+    }
+    fields
+}
+
+/// The structure in Rust, each field with C's comment.
+fn structure(Structure { name, meaning, typed, private, has_zero, fields }: &Structure) -> String {
     let mut rust = format!(
         "/// {meaning}
 #[repr(C)]
 #[cfg_attr(feature = \"serde\", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = \"serde\", expect(clippy::unsafe_derive_deserialize, reason = \"any numbers are a value\"))]
+#[cfg_attr(feature = \"serde\", allow(clippy::unsafe_derive_deserialize, reason = \"any numbers are a value\"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct {name} {{
 "
     );
-    let mut zeros = String::new();
-    comment(&mut body);
-    while let Some((declaration, rest)) = body.split_once(';') {
-        let (c_type, field) = declaration.trim().split_once(' ').expect("a type and a name");
-        body = rest;
-        let meaning = comment(&mut body);
-        let of_c = match c_type {
+    let (mut zeros, mut numbers) = (String::new(), String::new());
+    for Field { name: field, c_type, comment } in fields {
+        let own = typed.iter().find(|(each, _)| each == field).map(|(_, own)| *own);
+        let rust_type = own.unwrap_or_else(|| match c_type.as_str() {
             "ramp_u64" => "u64",
             "ramp_u32" => "u32",
-            other => {
-                panic!("ramp_{}.{field}: `{other}` is neither ramp_u64 nor ramp_u32", name.to_lowercase())
-            }
-        };
-        let type_name =
-            enumerated.iter().find(|(each, _)| *each == field).map_or(of_c, |(_, type_name)| type_name);
-        let public = if private.contains(&field) { "" } else { "pub " };
+            other => panic!("{name}.{field}: `{other}` is neither ramp_u64 nor ramp_u32"),
+        });
+        let hidden = private.contains(&field.as_str());
         // Without a comment the field has no documentation, which the compiler reports.
-        let document = meaning.map_or_else(String::new, |text| format!("    /// {text}\n"));
-        writeln!(rust, "{document}    {public}{field}: {type_name},").expect("writing to a string");
-        write!(zeros, "{field}: 0, ").expect("writing to a string");
+        let document = comment.as_ref().map_or_else(String::new, |text| format!("    /// {text}\n"));
+        let public = if hidden { "" } else { "pub " };
+        add(&mut rust, format_args!("{document}    {public}{field}: {rust_type},\n"));
+        add(&mut zeros, format_args!("{field}: 0, "));
+        if own.is_none() && !hidden {
+            let (max, get, set) = match rust_type {
+                "u64" => ("u64::MAX", format!("of.{field}"), "value"),
+                _ => ("0xffff_ffff", format!("u64::from(of.{field})"), "value as u32"),
+            };
+            add(
+                &mut numbers,
+                format_args!(
+                    "Field {{ name: {field:?}, max: {max}, get: |of| {get}, set: |of, value| of.{field} = {set} }},\n"
+                ),
+            );
+        }
     }
-    rust.push_str("}\n");
-    if *has_zero {
-        writeln!(rust, "impl {name} {{\n    const ZERO: Self = Self {{ {zeros}}};\n}}")
-            .expect("writing to a string");
+    let zero = if *has_zero { format!("const ZERO: Self = Self {{ {zeros}}};\n") } else { String::new() };
+    rust + &format!(
+        "}}
+impl {name} {{
+    /// All public fields that are numbers, in C's order.
+    pub const FIELDS: &'static [Field<Self>] = &[{numbers}];
+    {zero}}}
+"
+    )
+}
+
+/// Size of the structure, offset and size of each field, as the test's macro finds them.
+fn layout_of_rust(Structure { name, fields, .. }: &Structure) -> String {
+    let names: Vec<_> = fields.iter().map(|field| field.name.as_str()).collect();
+    format!("layout!({name}: {}), ", names.join(", "))
+}
+
+/// The same of all structures as C has them, for the test that the two agree.
+fn layout_of_c(structures: &[Structure]) -> String {
+    let mut places = String::new();
+    for Structure { name, fields, .. } in structures {
+        let of = format!("struct ramp_{}", name.to_lowercase());
+        add(&mut places, format_args!("sizeof({of}),\n"));
+        for Field { name, .. } in fields {
+            add(&mut places, format_args!("offsetof({of}, {name}), sizeof((({of} *)0)->{name}),\n"));
+        }
     }
-    rust
+    format!(
+        "#include <stddef.h>\n#include <ramp/interface.h>\nconst size_t ramp_layout[] = {{\n{places}}};\n\
+         const size_t ramp_layout_count = sizeof(ramp_layout) / sizeof(ramp_layout[0]);\n"
+    )
 }
 
 /// Takes the comment off that a text begins with, as a sentence with C's names in code font.

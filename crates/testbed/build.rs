@@ -1,4 +1,4 @@
-//! A fingerprint of everything that decides what a run in real time is given, beside what its scenario says.
+//! A fingerprint of everything that decides what a run in real time is given, besides what its scenario says.
 
 fn main() {
     let sources = ["src", "../emulator/src", "../linux/bpf", "../linux/src"];

@@ -1,4 +1,4 @@
-//! ACKs and events told to an algorithm of the registry: it keeps the contract (`interface.h`, `window.h`).
+//! ACKs and events for an algorithm of the registry: it keeps the contract (`interface.h`, `window.h`).
 //!
 //! The first byte draws the row, the second the host: a limited one, which counts right and never has more to send than it draws, or
 //! a hostile one, whose ACKs may say anything. The facts of the connection follow, then one step after the other.
@@ -235,23 +235,10 @@ fn hostile(algorithm: &'static Algorithm, drawn: &mut Drawn<'_>) -> Option<()> {
                 judged.tell(&Told::Event(told));
             }
             4..=7 => {
-                let told = Ack {
-                    now_ns: drawn.number()?,
-                    newest_sent_ns: drawn.number()?,
-                    sent_bytes: drawn.number()?,
-                    newest_acked_bytes: drawn.number()?,
-                    delivered_bytes: drawn.number()?,
-                    acked_bytes: drawn.number()?,
-                    in_flight_bytes: drawn.number()?,
-                    lost_bytes: drawn.number()?,
-                    receive_window_bytes: drawn.number()?,
-                    delivery_bytes_per_s: drawn.number()?,
-                    pacing_bytes_per_s: drawn.number()?,
-                    rtt_us: drawn.small()?,
-                    mss_bytes: drawn.small()?,
-                    flags: drawn.small()?,
-                    tsval: drawn.small()?,
-                };
+                let mut told = Ack::default();
+                for field in Ack::FIELDS {
+                    (field.set)(&mut told, drawn.number()? & field.max);
+                }
                 judged.tell(&Told::Ack(told));
             }
             _ => {

@@ -1,4 +1,4 @@
-//! What somebody who connects to the exporter sends: an answer once the head is whole or too long, and never another one later.
+//! What a client of the exporter sends: an answer once the head is whole or too long, and never another one later.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -31,7 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// What puts a route back is the same route to whoever reads it.
+/// What puts a route back is the same route to its reader.
 fn route(message: &[u8]) {
     let Some((described, record, again)) = told_route(message) else { return };
     assert!(!described.is_empty() && !record.is_empty());

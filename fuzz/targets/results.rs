@@ -11,7 +11,6 @@ use libfuzzer_sys::{Corpus, fuzz_target};
 use rampcc_experiment::{Found, judge_again};
 use rampcc_lab::report::TextStyle;
 
-/// Files of one directory.
 const FILES: usize = 8;
 
 static PLACE: LazyLock<PathBuf> =
@@ -42,7 +41,7 @@ fuzz_target!(|text: &str| -> Corpus {
         }
         Ok(Found::Sweep(swept)) => assert!(!swept.json().is_empty() && swept.points().count() > 0),
     }
-    // Nothing is written beside the directory.
+    // Nothing is written outside the directory.
     assert_eq!(fs::read_dir(&*PLACE).expect("it is there").count(), 1);
     Corpus::Keep
 });

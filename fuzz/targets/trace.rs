@@ -42,7 +42,7 @@ fn capacity(text: &str) {
     let (period, capacity) = (trace.period, Capacity::Trace(trace));
     let (half, late) = (period.ns() / 2, period.ns().saturating_mul(3));
     let bytes = |from: u64, to: u64| capacity.bytes_between(Time::from_ns(from), Time::from_ns(to));
-    // A packet at the end of a period is of the next one, to whoever counts up to there.
+    // A packet at the end of a period is of the next one when counting up to there.
     assert!(bytes(0, late) > 0);
     assert!(bytes(0, half) <= bytes(0, period.ns()) && bytes(half, late) <= bytes(0, late));
 }

@@ -15,7 +15,7 @@
  *   - where congestion met a connection that had begun with what is remembered, before as much was
  *     delivered, it is forgotten (RFC 9959 section 3.5), and what the path delivered taken instead;
  *   - a window has a bound: a first flight is as large as what an earlier peer has made the host send;
- *   - one connection at a time is told, for as long as that one lasts, or for ten seconds (our choice):
+ *   - one connection at a time gets it, for as long as that one lasts, or for ten seconds (our choice):
  *     two would send twice as much as the path has been seen to carry;
  *   - an entry is forgotten after a while: Linux keeps its own metrics for an hour (tcp_metrics.c).
  */
@@ -30,7 +30,7 @@
 #define RAMP_MEMORY_MOST_BYTES ((ramp_u64)16 << 20) /* our choice: 200 Mbit/s by satellite, 600 ms */
 #define RAMP_MEMORY_TAKEN_NS (10u * (ramp_u64)1000000000)
 
-/* Of ramp_seen, beside RAMP_RATE_APP_LIMITED, which is set at close always. */
+/* Of ramp_seen, besides RAMP_RATE_APP_LIMITED, which is set at close always. */
 #define RAMP_SEEN_TOLD (1u << 16)      /* the connection began with what is remembered */
 #define RAMP_SEEN_CONGESTED (1u << 17) /* and met congestion before as much was delivered */
 #define RAMP_SEEN_CLOSING (1u << 18)
@@ -47,8 +47,8 @@ struct ramp_seen {
 struct ramp_memory { /* all zero: nothing */
 	ramp_u64 window_bytes;
 	ramp_u64 bytes_per_s;
-	ramp_u64 seen_ns;  /* of the clock that is told to both functions; 0: nothing is remembered */
-	ramp_u64 taken_ns; /* when a connection was told that has not closed; 0: none */
+	ramp_u64 seen_ns;  /* of the clock that both functions get; 0: nothing is remembered */
+	ramp_u64 taken_ns; /* when a connection got it that has not closed; 0: none */
 	ramp_u32 rtt_us;
 	ramp_u32 reserved;
 };
@@ -112,7 +112,7 @@ RAMP_FN ramp_u32 ramp_observe(struct ramp_memory *m, const struct ramp_seen *s)
 	return 1;
 }
 
-/* Returns whether there is something, and nobody else has it; the hint is untouched otherwise. */
+/* Returns whether there is something, and no one else has it; the hint is untouched otherwise. */
 RAMP_FN ramp_u32 ramp_recall(struct ramp_memory *m, ramp_u64 now_ns, struct ramp_hint *hint)
 {
 	if (!ramp_is_fresh(m, now_ns))

@@ -139,7 +139,7 @@ RAMP_FN ramp_u64 ramp_hystart_pq_window(const struct ramp_hystart_pq *s,
 				   : d->cwnd_bytes;
 }
 
-/* The sample that told it is from before the window's last doubling. */
+/* The deciding sample is from before the window's last doubling. */
 RAMP_FN void ramp_hystart_pq_leave(struct ramp_hystart_pq *s, const struct ramp_ack *a,
 				   struct ramp_decision *d)
 {
@@ -188,7 +188,7 @@ RAMP_FN void ramp_hystart_pq_on_ack(struct ramp_hystart_pq *s, const struct ramp
 		ramp_leave(RAMP_EXIT_LOSS, d);
 		return;
 	}
-	/* As long as nobody has set ssthresh. */
+	/* As long as ssthresh has not been set. */
 	if (a->rtt_us && ssthresh > RAMP_CWND_MAX_BYTES && ramp_hystart_pq_test(s, a, d)) {
 		ramp_hystart_pq_leave(s, a, d);
 		return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The yardstick: told the path's bandwidth-delay product, it has that window at once, and fills it at
+ * The yardstick: given the path's bandwidth-delay product, it has that window at once, and fills it at
  * the path's rate.
  *
  *     leaving --BDP in flight, or a round trip without other limits--> done

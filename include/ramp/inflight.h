@@ -40,7 +40,7 @@ RAMP_PARAMETERS(INFLIGHT)
 struct ramp_inflight { /* ticks: 1/hz; the last three in fractions of them, as FreeBSD has them */
 	struct ramp_growth growth;
 	ramp_u64 window;        /* slow start's own */
-	ramp_u64 written;       /* what the host was last told; another value is the host's */
+	ramp_u64 written;       /* as last set here; another value is the host's */
 	ramp_u64 limit;         /* RAMP_CWND_MAX_BYTES: none */
 	ramp_u64 bandwidth;     /* B/s */
 	ramp_u64 hz;
@@ -71,7 +71,7 @@ RAMP_FN void ramp_inflight_init(struct ramp_inflight *s, const struct ramp_confi
 }
 
 /*
- * tcp_xmit_timer. It is told whole ticks plus one, and takes the one off but for the first sample.
+ * tcp_xmit_timer. It gets whole ticks plus one, and takes the one off but for the first sample.
  * That FreeBSD adds 32nds and sixteenths for the best RTT is FreeBSD's.
  */
 RAMP_FN void ramp_inflight_sample_rtt(struct ramp_inflight *s, const struct ramp_ack *a)

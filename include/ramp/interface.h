@@ -23,10 +23,10 @@
  *   - after RAMP_DONE, run its own congestion avoidance from cwnd_bytes and ssthresh_bytes, and
  *     ignore what the core writes to either.
  *
- * A timer that expires again while what it sent again is still missing is told once, unless the
- * host reduces again. RAMP_UNDONE gives both windows back as they were before the last reduction,
+ * A timer that expires again while what it sent again is still missing is reported once, unless
+ * the host reduces again. RAMP_UNDONE gives both windows back as they were before the last reduction,
  * whatever the core writes then. Where the phase stays RAMP_DONE and there had been no threshold,
- * the window given back becomes it, for nobody would end the slow start.
+ * the window given back becomes it, for nothing would end the slow start.
  *
  * Recovery is the host's. While ACKs carry RAMP_RECOVERING the host ignores what the core writes to
  * cwnd_bytes. It reduces towards ssthresh_bytes, which the core may set on any ACK, and the window
@@ -55,21 +55,21 @@
 #define RAMP_ENUMERATE(prefix, X) enum { X(RAMP_ENUMERATOR_##prefix) RAMP_##prefix##COUNT };
 
 /*
- * What somebody knows of the path before the first packet: X(NAME, word, whose knowledge it is).
+ * What is known of the path before the first packet: X(NAME, word, whose knowledge it is).
  */
 #define RAMP_HINTS(X)                                                                      \
-	X(NONE, "none", "nobody's")                                                        \
+	X(NONE, "none", "none")                                                            \
 	X(HISTORY, "history", "an earlier connection to the same place")                   \
 	X(ROUTER, "router", "a rate that every router on the path has granted (RFC 4782)") \
 	X(INTERFACE, "interface", "the rate of this host's own interface")                 \
-	X(PATH, "path", "the path itself, told to a yardstick alone")
+	X(PATH, "path", "the path itself, which only a yardstick knows")
 
 #define RAMP_ENUMERATOR_HINT_(NAME, word, meaning) RAMP_HINT_##NAME,
 RAMP_ENUMERATE(HINT_, RAMP_HINTS)
 
 struct ramp_hint {
 	ramp_u64 window_bytes; /* what the path held; 0: unknown */
-	ramp_u64 bytes_per_s;  /* what it delivered, or may; 0: unknown */
+	ramp_u64 bytes_per_s;  /* what it delivered, or may deliver; 0: unknown */
 	ramp_u32 rtt_us;       /* its smallest round-trip time then; 0: unknown */
 	ramp_u32 age_s;        /* since it was seen */
 	ramp_u32 source;       /* one of RAMP_HINTS */
@@ -80,9 +80,9 @@ struct ramp_hint {
 #define RAMP_DELAYED_ACKS 1u /* the receiver may acknowledge every second packet */
 
 struct ramp_config {
-	ramp_u32 mss_bytes;
-	ramp_u32 flags;
-	ramp_u64 initial_window_bytes;   /* of the host's own rule; init may begin with another */
+	ramp_u32 mss_bytes;            /* payload of a full packet */
+	ramp_u32 flags;                /* RAMP_DELAYED_ACKS or 0 */
+	ramp_u64 initial_window_bytes; /* of the host's own rule; init may begin with another */
 	ramp_u64 initial_ssthresh_bytes; /* RAMP_UNSET: none */
 	ramp_u64 size_bytes;           /* written so far by the application; 0: unknown; RAMP_UNSET:
 					  endless */
@@ -93,8 +93,9 @@ struct ramp_config {
 	ramp_u32 unpaced_packets;      /* of the connection's first, which the host cannot space */
 	ramp_u32 tsval;                /* of the segment that came at now_ns and established the
 					  connection; 0: none */
-	struct ramp_hint hint;
-	ramp_u64 parameter[RAMP_PARAMETERS_MAX]; /* in the order of the algorithm's table */
+	struct ramp_hint hint;         /* knowledge of the path */
+	ramp_u64 parameter[RAMP_PARAMETERS_MAX]; /* in the order of the algorithm's table; out of
+						    range counts as the nearer end */
 };
 
 /* ramp_ack.flags */
@@ -132,8 +133,8 @@ struct ramp_ack {
 };
 
 /*
- * ramp_event.kind: X(NAME, word, when it is told). All but RAMP_RECOVERED are told before the host
- * changes the windows for them. In QUIC, TIMEOUT is persistent congestion (RFC 9002 §7.6), not a
+ * ramp_event.kind: X(NAME, word, when it is reported). All but RAMP_RECOVERED are reported before the
+ * host changes the windows for them. In QUIC, TIMEOUT is persistent congestion (RFC 9002 §7.6), not a
  * probe timeout, and a recovery period ends with RECOVERED.
  */
 #define RAMP_EVENTS(X)                                                                        \
@@ -189,7 +190,7 @@ RAMP_ENUMERATE(PHASE_, RAMP_PHASES)
 	  "its delay test saw the round-trip time rise")                                           \
 	X(GAP, "gap", "ns", "bound",                                                               \
 	  "packets sent {limit} apart came back {evidence} apart",                                 \
-	  "its packet trains had told it the path's gap")                                          \
+	  "its packet trains had shown the path's gap")                                          \
 	X(BANDWIDTH, "bandwidth", "bytes", "bound",                                                \
 	  "the window of {evidence} reached measured rate times round-trip time, {limit}",         \
 	  "its window reached the rate it had measured")                                           \
@@ -212,8 +213,8 @@ RAMP_ENUMERATE(PHASE_, RAMP_PHASES)
 	  "a flight clearly proved a BDP of {limit} {share}, and the path was filled",             \
 	  "one of its flights had clearly proved what the path holds")                             \
 	X(SHARE, "slowed-trial", "bytes", "estimate",                                              \
-	  "a trial came back slowed: a BDP of {limit} {share} is left beside others",              \
-	  "its trial came back slowed by somebody else")
+	  "a trial came back slowed: a BDP of {limit} {share} is left next to other flows",        \
+	  "its trial came back slowed by other flows")
 
 #define RAMP_ENUMERATOR_EXIT_(NAME, word, unit, limit, comparison, clause) RAMP_EXIT_##NAME,
 RAMP_ENUMERATE(EXIT_, RAMP_EXITS)
@@ -239,7 +240,7 @@ RAMP_ENUMERATE(EXIT_, RAMP_EXITS)
 
 struct ramp_decision { /* updated by every call; between calls the host may write the first two */
 	ramp_u64 cwnd_bytes;         /* congestion window */
-	ramp_u64 ssthresh_bytes;     /* RAMP_UNSET until somebody sets it */
+	ramp_u64 ssthresh_bytes;     /* RAMP_UNSET until it is set */
 	ramp_u64 pacing_bytes_per_s; /* RAMP_AS_HOST_LIKES, RAMP_BACK_TO_BACK or a rate */
 	ramp_u64 burst_until_bytes;  /* 0: no burst */
 	ramp_u64 evidence;           /* for the exit, in its unit (RAMP_EXITS); from RAMP_LEAVING on */

@@ -27,7 +27,7 @@
 
 /*
  * X(NAME, word, meaning): what the row's host, or the path, must do for it. Only rows that need a
- * hint's source are told the hint.
+ * hint's source get the hint.
  */
 #define RAMP_NEEDS(X)                                                                      \
 	X(PACES, "pacing",                                                                 \
@@ -36,7 +36,7 @@
 	X(NEEDS_HISTORY, "history",                                                        \
 	  "begins with what an earlier connection to the same place has left")             \
 	X(NEEDS_ROUTER, "router", "begins at a rate that the path's routers have granted") \
-	X(NEEDS_INTERFACE, "interface", "is told the rate of the sender's own interface")  \
+	X(NEEDS_INTERFACE, "interface", "knows the rate of the sender's own interface")    \
 	X(NEEDS_GAPS, "gaps", "gives each packet a gap of its own, not a rate for all")    \
 	X(NEEDS_BRANCHES, "branches",                                                      \
 	  "has more paths through an ACK than the verifier of Linux follows")
@@ -49,8 +49,8 @@
 
 #define RAMP_OTHER_TRAITS(X)                                                                      \
 	X(REARMS, "rearms", "a timeout begins its start-up again")                                \
-	X(KNOWS_PATH, "knows-path", "is told the path itself: a yardstick, not a real sender")    \
-	X(DEFAULT, "default", "compared where nobody says what to compare")                       \
+	X(KNOWS_PATH, "knows-path", "knows the path itself: a yardstick, not a real sender")      \
+	X(DEFAULT, "default", "compared by default")                                              \
 	X(STANDARD, "standard", "the start-up of a sender that no algorithm steers")              \
 	X(OF_CUBIC, "of-cubic", "what Linux's CUBIC does")                                        \
 	X(OUTLASTS_LOSS, "outlasts-loss", "a loss, mark or timeout does not end its start-up")    \

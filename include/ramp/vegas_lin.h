@@ -8,7 +8,7 @@
  *
  * Source:   Linux tcp_vegas.c at 6.12.
  * Deviates: the window grows only while it is the limit; Linux's Vegas grows it for every ACK.
- * Deviates: Linux judges no round in which packets arrive out of order; the core is not told of
+ * Deviates: Linux judges no round in which packets arrive out of order; the core does not know of
  *           that.
  * Deviates: when nothing is in flight after an ACK the measurement begins anew; Linux does so when
  *           the next packet leaves, which is the same moment for the window.

@@ -136,7 +136,7 @@ pub(crate) fn sweeps(fields: &[(String, Vec<Value>)]) -> Vec<String> {
     fields.iter().map(|(field, values)| format!("{field}={}", listed(values))).collect()
 }
 
-/// The arguments of a call. What is of no use is told with the field's name.
+/// The arguments of a call. What is of no use is an error with the field's name.
 pub(crate) fn read<T>(asked: &Bound<'_, PyDict>) -> PyResult<T>
 where
     T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,

@@ -16,7 +16,6 @@ use crate::asked::{BACKENDS, PathAsked, Value, read, sweeps, threads, within};
 use crate::table::{Columns, Table};
 use crate::work::{Around as Beside, Hands, done};
 
-/// What to compare.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct CompareAsked {
@@ -36,7 +35,6 @@ pub(crate) struct CompareAsked {
 
 /// What comes out.
 struct Compared {
-    /// Swept fields.
     fields: Vec<String>,
     /// Their values and the comparison with these.
     points: Vec<(Vec<String>, Comparison)>,

@@ -90,7 +90,6 @@ fn play(
     Ok((played, report))
 }
 
-/// A line for each claim.
 fn claims(judged: &[Judged]) -> PyResult<Table> {
     let all = || judged.iter().flat_map(|one| one.claims.iter().map(move |claim| (one, claim)));
     Columns::default()

@@ -134,7 +134,7 @@ fn links(links: &[LinkSample]) -> PyResult<Table> {
         .table()
 }
 
-/// What an event has beside its time, flow and word.
+/// What an event has besides its time, flow and word.
 #[derive(Default)]
 struct Details {
     link: Option<u32>,

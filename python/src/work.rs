@@ -1,4 +1,4 @@
-//! Work of the engine, beside which Python stays awake.
+//! Work of the engine, during which Python can be interrupted.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,7 +39,7 @@ pub(crate) struct Hands<'a> {
     pub(crate) distribute: Option<&'a Py<PyAny>>,
 }
 
-/// What work has beside its arguments: whom to tell, who else plays, and the flag that stops it.
+/// What work has besides its arguments: whom to report to, who else plays, and the flag that stops it.
 #[derive(Clone, Copy)]
 pub(crate) struct Around<'a> {
     pub(crate) progress: &'a dyn Progress,

@@ -10,7 +10,7 @@ const report = process.env.RAMP_REPORT;
 const hostile = process.env.RAMP_HOSTILE_REPORT;
 const overview = process.env.RAMP_OVERVIEW;
 const crowded = process.env.RAMP_CROWDED_REPORT;
-const PANELS = ["cwnd", "in_flight", "queue", "rtt", "delivered"];
+const PANELS = ["cwnd", "in_flight", "queue", "rtt", "delivered", "rate"];
 
 /// With every folded section open, as most readers of one will have it.
 const open = async (...what) => {

@@ -334,7 +334,6 @@ impl Bbr {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Startup;
     use super::*;
 
     fn ack(prior_delivered: u64, delivered: u64) -> Delivered {
@@ -345,17 +344,10 @@ mod tests {
             delivered,
             prior_delivered,
             rate: 1_000_000,
-            paused: false,
             rtt: Some(Time::from_ms(20)),
-            before: 0,
-            in_flight: 0,
-            lost: 0,
-            lost_since: 0,
-            sent_into: 0,
             limited: true,
-            startup: Startup::Rising,
-            departure: Time::ZERO,
             open: true,
+            ..Delivered::default()
         }
     }
 

@@ -187,7 +187,6 @@ pub(crate) fn flight_at(lost: &Lost) -> u64 {
 mod tests {
     use rampcc::Time;
 
-    use super::super::Startup;
     use super::*;
 
     const MSS: u64 = 1000;
@@ -200,17 +199,10 @@ mod tests {
             delivered,
             prior_delivered: prior,
             rate,
-            paused: false,
-            rtt: None,
-            before: 0,
-            in_flight: 0,
-            lost: 0,
-            lost_since: 0,
             sent_into: 50_000,
             limited: true,
-            startup: Startup::Rising,
-            departure: Time::ZERO,
             open: true,
+            ..Delivered::default()
         }
     }
 

@@ -3,7 +3,7 @@
 use rampcc::Time;
 
 /// One ACK that the window may grow by.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Growth {
     /// Its arrival.
     pub now: Time,

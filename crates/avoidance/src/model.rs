@@ -3,7 +3,7 @@
 use rampcc::Time;
 
 /// One ACK that delivered something, as a control by rate sees it. Bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Delivered {
     /// Its arrival.
     pub now: Time,
@@ -42,9 +42,10 @@ pub struct Delivered {
 }
 
 /// How far the start-up algorithm is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Startup {
     /// It lasts.
+    #[default]
     Rising,
     /// It has left, and may be draining.
     Left {

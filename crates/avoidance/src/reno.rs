@@ -66,16 +66,7 @@ mod tests {
             let mut cwnd = start;
             let acks = packets;
             for _ in 0..acks {
-                let growth = Growth {
-                    now: Time::ZERO,
-                    cwnd,
-                    acked: mss,
-                    mss,
-                    min_rtt: Time::NEVER,
-                    rtt: None,
-                    una: 0,
-                    next: 0,
-                };
+                let growth = Growth { cwnd, acked: mss, mss, min_rtt: Time::NEVER, ..Growth::default() };
                 cwnd = reno.on_ack(&growth);
             }
             assert_eq!(cwnd, start + mss, "from {packets} packets");
@@ -90,14 +81,11 @@ mod tests {
         for _ in 0..100 {
             ns2 += 1.0 / ns2;
             cwnd = reno.on_ack(&Growth {
-                now: Time::ZERO,
                 cwnd,
                 acked: 1000,
                 mss: 1000,
                 min_rtt: Time::NEVER,
-                rtt: None,
-                una: 0,
-                next: 0,
+                ..Growth::default()
             });
         }
         assert!((cwnd as f64 / 1000.0 - ns2).abs() < 0.01, "{cwnd}, {ns2}");

@@ -1,7 +1,7 @@
 //! Backends: players of scenarios.
 //!
 //! A [`Backend`] plays one run at a time and tells an [`Observer`] what happens. The simulator is one, the kernel's own TCP
-//! another; whoever asks for runs knows only this trait. A new backend is a crate that implements it, and one line where the
+//! another; code that asks for runs knows only this trait. A new backend is a crate that implements it, and one line where the
 //! command lists its backends.
 //!
 //! A backend must give the same calls for the same [`Play`] as long as its [`identity`](Backend::identity) is the same, up to what
@@ -14,7 +14,7 @@
 //! use rampcc_scenario::Scenario;
 //!
 //! /// Data packets of a run, on any backend.
-//! fn packets(backend: &dyn Backend, scenario: &Scenario, seed: u64) -> Result<u64, BackendError> {
+//! fn packets(backend: &dyn Backend, scenario: &Scenario, seed: u64) -> Result<u64> {
 //!     let play = Play { scenario, control: None, seed };
 //!     let played = backend.run(&play, &mut (), &AtomicBool::new(false))?;
 //!     Ok(played.outcome.data_packets)
@@ -43,7 +43,7 @@ pub trait Backend: Sync {
         self.title()
     }
 
-    /// Part of the key of its runs: everything that decides a run beside the [`Play`], such as the backend's own sources
+    /// Part of the key of its runs: everything besides the [`Play`] that decides a run, such as the backend's own sources
     /// or the release of a kernel.
     fn identity(&self) -> String;
 
@@ -57,7 +57,7 @@ pub trait Backend: Sync {
         true
     }
 
-    /// Congestion controls that it has beside the algorithms of the registry.
+    /// Congestion controls that it has besides the algorithms of the registry.
     fn controls(&self) -> &'static [Control] {
         &[]
     }
@@ -77,7 +77,7 @@ pub trait Backend: Sync {
         None
     }
 
-    /// Needs of algorithms that it does not meet. A row with one of them is refused, or left out where nobody named it.
+    /// Needs of algorithms that it does not meet. A row with one of them is refused, or left out if it was not named.
     fn lacks(&self) -> &'static [Lacking] {
         &[]
     }
@@ -92,16 +92,11 @@ pub trait Backend: Sync {
         Ok(())
     }
 
-    /// Everything that a scenario asks in vain, as its row plays it.
+    /// Lists what this backend cannot do of a scenario, as the row plays it.
     fn check(&self, scenario: &Scenario, control: Option<&Control>) -> Result<(), Vec<String>>;
 
     /// Plays one run. `interrupted` is looked at several times a second.
-    fn run(
-        &self,
-        play: &Play<'_>,
-        observer: &mut dyn Observer,
-        interrupted: &AtomicBool,
-    ) -> Result<Played, BackendError>;
+    fn run(&self, play: &Play<'_>, observer: &mut dyn Observer, interrupted: &AtomicBool) -> Result<Played>;
 }
 
 impl fmt::Debug for dyn Backend + '_ {
@@ -134,7 +129,7 @@ pub struct Control {
     pub simulated_by: Option<Traits>,
     /// The same by its name, where a user has said so.
     pub like: Option<&'static str>,
-    /// Everything beside the name that decides its runs, in one line, for controls that users define; empty: the backend's
+    /// Everything besides the name that decides its runs, in one line, for controls that users define; empty: the backend's
     /// [`identity`](Backend::identity) covers it.
     pub definition: &'static str,
 }
@@ -158,6 +153,9 @@ pub struct Played {
     /// Report of a run in real time about itself.
     pub emulation: Option<Emulation>,
 }
+
+/// Result of what may fail with [`BackendError`].
+pub type Result<T = (), E = BackendError> = std::result::Result<T, E>;
 
 /// Error that leaves a run without a result.
 #[derive(Debug, thiserror::Error)]

@@ -18,7 +18,7 @@ pub(crate) static ALL: &[&dyn Backend] = &[
     &RealQuic { keep_refused: false },
 ];
 
-/// What `ramp compare` knows beside them: programs, whose rows the command line brings.
+/// What `ramp compare` has besides them: programs, whose rows the command line brings.
 static BROUGHT: &[&dyn Backend] = &[
     #[cfg(target_os = "linux")]
     &Programs::NONE,
@@ -36,7 +36,6 @@ static QUIC: &[&dyn Backend] = &[
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct On(pub(crate) &'static dyn Backend);
 
-/// By its name.
 pub(crate) fn by_name() -> impl TypedValueParser<Value = On> {
     of(|| ALL.iter().copied())
 }
@@ -60,12 +59,10 @@ fn of<B: Iterator<Item = &'static dyn Backend>>(
     })
 }
 
-/// Whether this is the backend of programs.
 pub(crate) fn is_brought(backend: &dyn Backend) -> bool {
     BROUGHT.iter().any(|brought| brought.name() == backend.name())
 }
 
-/// Whether its transport is QUIC.
 pub(crate) fn is_quic(backend: &dyn Backend) -> bool {
     QUIC.iter().any(|quic| quic.name() == backend.name())
 }

@@ -8,7 +8,7 @@ use rampcc_experiment::Row;
 use rampcc_league::{Apart, serve_candidate};
 
 use crate::backends;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 
 /// Algorithms that are in no registry.
 #[derive(Args, Debug)]
@@ -23,8 +23,8 @@ pub(crate) struct CandidateArgs {
 }
 
 impl CandidateArgs {
-    /// Beside these rows.
-    pub(crate) fn rows(&self, beside: &[Row]) -> Result<Vec<Row>, CliError> {
+    /// Compared with these rows.
+    pub(crate) fn rows(&self, beside: &[Row]) -> Result<Vec<Row>> {
         Ok(rampcc_league::candidates(&self.headers, &apart(), beside)?)
     }
 }
@@ -43,6 +43,6 @@ pub(crate) fn apart() -> Apart {
 }
 
 /// Plays a candidate for the process that has started this one.
-pub(crate) fn serve() -> Result<(), CliError> {
+pub(crate) fn serve() -> Result {
     serve_candidate(backends::ALL[0]).map_err(CliError::Output)
 }

@@ -5,14 +5,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use rampcc::figures::{counted, plural};
 use rampcc_backend::Backend;
 use rampcc_experiment::{Around, Experiment, ExperimentError, Request, Sweep};
 
 use crate::backends::{self, On};
 use crate::candidate::CandidateArgs;
 use crate::completions;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::playing::PlayingArgs;
 use crate::programs::ProgramArgs;
 use crate::progress::{self, Bar, Said};
@@ -93,12 +92,12 @@ impl CompareArgs {
     }
 
     /// Fails where it does not say what to play.
-    pub(crate) fn asks_for(&self) -> Result<(), CliError> {
+    pub(crate) fn asks_for(&self) -> Result {
         Experiment::plan(self.request()?, &Said)?;
         Ok(())
     }
 
-    fn request(&self) -> Result<Request<'_>, CliError> {
+    fn request(&self) -> Result<Request<'_>> {
         let names: Vec<&str> = self.backends().map(Backend::name).collect();
         if let Some((at, twice)) = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
             return Err(CliError::input(format!(
@@ -160,34 +159,22 @@ impl NeighbourArgs {
 }
 
 /// Run the command.
-pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Write) -> Result {
     let experiment = Experiment::plan(args.request()?, &Said)?;
     args.playing.spread();
     let interrupted = progress::interruption_of(args.backends());
-    let finished = match experiment.play(&Bar::default(), &interrupted) {
-        Err(ExperimentError::Interrupted { finished, runs, place }) => {
-            say!(
-                "interrupted: {finished} of {} {} finished and kept in {}",
-                counted(runs, "run"),
-                plural(runs, "is", "are"),
-                place.display()
-            );
-            say!("to continue: {}", provenance::typed());
-            if finished > 0 {
-                say!("to see the finished runs: ramp report {}", place.display());
-            }
-            return Err(CliError::Interrupted);
+    let finished = experiment.play(&Bar::default(), &interrupted).map_err(|error| {
+        let seen = match &error {
+            ExperimentError::Interrupted { finished: 1.., place, .. } => Some(place.clone()),
+            _ => None,
+        };
+        let error = progress::kept(error);
+        if let Some(place) = seen {
+            say!("to see the finished runs: ramp report {}", place.display());
         }
-        result => result?,
-    };
-    if finished.played.reused > 0 {
-        say!("{} of {} finished already", finished.played.reused, progress::had_finished(finished.runs));
-    }
+        error
+    })?;
+    progress::say_found(finished.played.reused, finished.runs);
     show(&finished.found, args.format, terminal, out)?;
-    if finished.played.refused.is_empty() {
-        return Ok(());
-    }
-    // What there is shall be seen.
-    out.flush()?;
-    Err(CliError::Refused { refused: finished.played.refused })
+    progress::ended(finished.played.refused, out)
 }

@@ -11,13 +11,13 @@ use rampcc_experiment::groups;
 use rampcc_scenario::{Scenario, schema};
 
 use crate::backends;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 
 /// The variable by which a shell asks.
 pub(crate) const VARIABLE: &str = "COMPLETE";
 
 /// The script that a shell reads at its start.
-pub(crate) fn script(shell: Shell, out: &mut impl Write) -> Result<(), CliError> {
+pub(crate) fn script(shell: Shell, out: &mut impl Write) -> Result {
     let shells = Shells::builtins();
     let name = shell.to_string();
     let Some(shell) = shells.completer(&name) else {

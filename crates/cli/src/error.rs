@@ -10,6 +10,9 @@ use rampcc_reproduce::ReproduceError;
 use rampcc_scenario::ScenarioError;
 use thiserror::Error;
 
+/// Result of what may fail with [`CliError`].
+pub(crate) type Result<T = (), E = CliError> = std::result::Result<T, E>;
+
 /// Why a command did not do what it was asked to.
 #[derive(Debug, Error, Diagnostic)]
 pub(crate) enum CliError {
@@ -43,16 +46,12 @@ pub(crate) enum CliError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Reproduce(ReproduceError),
-    /// Claims that do not hold, and nobody has said why.
+    /// Claims that do not hold, without an explanation.
     #[error("claims without a stated reason do not hold: {}", experiments.join(", "))]
     #[diagnostic(help(
         "their pages show what was measured; a claim that is known not to hold has a `reason` in its file"
     ))]
-    Unexplained {
-        /// Which experiments have them.
-        experiments: Vec<String>,
-    },
-    /// A run failed.
+    Unexplained { experiments: Vec<String> },
     #[error("run {run} failed: {cause}")]
     Run {
         /// Row and seed.
@@ -73,7 +72,6 @@ pub(crate) enum CliError {
         /// Which, and why.
         refused: Vec<Refused>,
     },
-    /// A file or directory.
     #[error("cannot {action} {}: {cause}", path.display())]
     File {
         /// Verb.
@@ -83,7 +81,6 @@ pub(crate) enum CliError {
         /// Why.
         cause: io::Error,
     },
-    /// Standard output.
     #[error("cannot write the output")]
     Output(#[from] io::Error),
     /// A trial stopped early; everything has been said.
@@ -105,7 +102,6 @@ pub(crate) enum CliError {
 }
 
 impl CliError {
-    /// Bad input.
     pub(crate) fn input(message: impl Into<String>) -> Self {
         Self::Input { message: message.into(), help: None }
     }

@@ -11,7 +11,7 @@ use rampcc_scenario::Scenario;
 use crate::columns::{COLUMNS, column};
 use crate::completions;
 use crate::document::write_document;
-use crate::error::{CliError, nearest};
+use crate::error::{CliError, Result, nearest};
 use crate::glossary;
 use crate::terminal::Terminal;
 use crate::topics::{self, Topic};
@@ -43,7 +43,7 @@ pub(crate) fn explain(
     commands: &[Topic],
     terminal: Terminal,
     out: &mut impl Write,
-) -> Result<(), CliError> {
+) -> Result {
     let metrics = rampcc_lab::definitions();
     let algorithms = rampcc::algorithms().iter().map(|a| a.id);
     let reasons = ExitReason::ALL.into_iter().map(ExitReason::word);
@@ -115,7 +115,7 @@ fn explain_other(
     known: &[&str],
     terminal: Terminal,
     out: &mut impl Write,
-) -> Result<(), CliError> {
+) -> Result {
     let found = topics::called(name, commands);
     if found.is_empty() {
         let topics = [commands, &topics::all()].concat();
@@ -130,7 +130,7 @@ fn explain_other(
 }
 
 /// What a stack lets one set, how, and where that is said.
-fn explain_stack(name: &str, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+fn explain_stack(name: &str, terminal: Terminal, out: &mut impl Write) -> Result {
     let stack = recommend::Stack::open(name)?;
     writeln!(out, "{}  {}", terminal.bold(&stack.title), terminal.faint("stack of `ramp recommend`"))?;
     writeln!(out, "{}", textwrap::fill(stack.notes.trim(), terminal.width))?;

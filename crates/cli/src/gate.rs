@@ -15,7 +15,7 @@ use rampcc_trace::quoted;
 
 use crate::backends;
 use crate::candidate::apart;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 #[cfg(target_os = "linux")]
 use crate::gate_programs::TwoPrograms;
 use crate::playing::PlayingArgs;
@@ -121,7 +121,7 @@ impl GateArgs {
 }
 
 /// Run the command.
-pub(crate) fn gate(args: &GateArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+pub(crate) fn gate(args: &GateArgs, terminal: Terminal, out: &mut impl Write) -> Result {
     ask(args, terminal, out).map_err(no_answer)
 }
 
@@ -135,7 +135,7 @@ fn no_answer(error: CliError) -> CliError {
     }
 }
 
-fn ask(args: &GateArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+fn ask(args: &GateArgs, terminal: Terminal, out: &mut impl Write) -> Result {
     args.playing.spread();
     if let Some(path) = &args.markdown {
         writable(path)?;
@@ -176,7 +176,7 @@ fn answer(
     replay: Option<&str>,
     terminal: Terminal,
     out: &mut impl Write,
-) -> Result<(), CliError> {
+) -> Result {
     if let Some(path) = &args.markdown {
         let text = markdown(gate, replay);
         write_whole(path, |file| file.write_all(text.as_bytes()))?;
@@ -208,7 +208,7 @@ fn kept(error: ExperimentError) -> CliError {
 }
 
 /// A header, or a row of the registry; one that is called as the other is "new".
-fn row(text: &str, backend: &'static dyn Backend, taken: Option<&str>) -> Result<Row, CliError> {
+fn row(text: &str, backend: &'static dyn Backend, taken: Option<&str>) -> Result<Row> {
     let mut row = if header(text).is_some() {
         candidate(text, &apart(), &[])?
     } else {
@@ -262,7 +262,7 @@ fn replay(worst: &Worst, old: &str, new: &str) -> String {
 }
 
 /// Fails early, not after minutes.
-fn writable(path: &Path) -> Result<(), CliError> {
+fn writable(path: &Path) -> Result {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     if path.is_dir() || directory.is_some_and(|directory| !directory.is_dir()) {
         return Err(CliError::input_help(
@@ -273,12 +273,7 @@ fn writable(path: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-fn print(
-    gate: &Gate,
-    replay: Option<&str>,
-    terminal: Terminal,
-    out: &mut impl Write,
-) -> Result<(), CliError> {
+fn print(gate: &Gate, replay: Option<&str>, terminal: Terminal, out: &mut impl Write) -> Result {
     let Cells { head, rows } = cells(gate);
     writeln!(out, "{}", terminal.bold(&gate.sentence()))?;
     writeln!(out, "\n{}", table(&head, &rows, terminal.width))?;
@@ -291,7 +286,7 @@ fn print(
     Ok(())
 }
 
-fn self_test(args: &GateArgs, out: &mut impl Write) -> Result<(), CliError> {
+fn self_test(args: &GateArgs, out: &mut impl Write) -> Result {
     #[cfg(target_os = "linux")]
     if args.of_programs() {
         return tested(args, &args.programs.self_test(args.terms(), args.alike)?, out);
@@ -316,7 +311,7 @@ fn self_test(args: &GateArgs, out: &mut impl Write) -> Result<(), CliError> {
     tested(args, &test.play(&Said, &progress::interruption_soon()).map_err(kept)?, out)
 }
 
-fn tested(args: &GateArgs, tested: &Tested, out: &mut impl Write) -> Result<(), CliError> {
+fn tested(args: &GateArgs, tested: &Tested, out: &mut impl Write) -> Result {
     if args.json {
         serde_json::to_writer_pretty(&mut *out, tested).map_err(std::io::Error::from)?;
         writeln!(out)?;

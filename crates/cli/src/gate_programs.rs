@@ -10,7 +10,7 @@ use rampcc_testbed::{FAULTS, Program, Programs};
 use rampcc_trace::quoted;
 
 use crate::backends;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::programs::ProgramArgs;
 use crate::progress::{self, Bar};
 
@@ -68,7 +68,7 @@ impl TwoPrograms {
     }
 
     /// Plays them.
-    pub(crate) fn gate(&self, terms: Terms, seed: Option<u64>) -> Result<Gate, CliError> {
+    pub(crate) fn gate(&self, terms: Terms, seed: Option<u64>) -> Result<Gate> {
         let Some(b) = &self.b else {
             return Err(CliError::input("--b is missing: the server as it may become"));
         };
@@ -83,7 +83,7 @@ impl TwoPrograms {
         );
         let rows = [&self.a, &self.b].map(|side| side.as_deref().unwrap_or_default());
         let mut rows: Vec<String> = self.texts(rows).into_iter().flatten().collect();
-        // A row beside itself is one.
+        // A row against itself is one.
         rows.dedup();
         let file = self.file.as_ref().map(|file| file.display().to_string());
         let options = [("--row", &rows[..]), ("--client", &self.clients), ("--programs", file.as_slice())];
@@ -110,12 +110,12 @@ impl TwoPrograms {
     }
 
     /// Both rows, with two names.
-    fn programs(&self, sides: [&str; 2]) -> Result<[Program; 2], CliError> {
+    fn programs(&self, sides: [&str; 2]) -> Result<[Program; 2]> {
         let args = self.args(Vec::new());
         let known = args.known()?;
         let texts = self.texts(sides).unwrap_or_else(|| sides.map(str::to_owned));
         let args = self.args(texts.to_vec());
-        let row = |text: &str| -> Result<Program, CliError> {
+        let row = |text: &str| -> Result<Program> {
             let program = args.row(text, &known)?;
             let missing = program.missing();
             if missing.is_empty() {
@@ -134,7 +134,7 @@ impl TwoPrograms {
         Ok([old, new])
     }
 
-    fn ask(&self, programs: &[Program; 2], terms: Terms, seed: Option<u64>) -> Result<Gate, CliError> {
+    fn ask(&self, programs: &[Program; 2], terms: Terms, seed: Option<u64>) -> Result<Gate> {
         let names: Vec<String> = programs.iter().map(|program| program.name.clone()).collect();
         // As long as the process, as all backends.
         let backend: &'static Programs = Box::leak(Box::new(Programs::new(programs.to_vec())));
@@ -163,7 +163,7 @@ impl TwoPrograms {
     }
 
     /// A program against itself, `alike` times, and against each of its faults.
-    pub(crate) fn self_test(&self, terms: Terms, alike: u32) -> Result<Tested, CliError> {
+    pub(crate) fn self_test(&self, terms: Terms, alike: u32) -> Result<Tested> {
         let name = self.a.as_deref().unwrap_or_default();
         let mut tested = Tested { terms, alike: Vec::new(), mutants: Vec::new() };
         for number in 0..alike {

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap_complete::engine::ArgValueCompleter;
-use rampcc::figures::{counted, plural};
+use rampcc::figures::counted;
 use rampcc_backend::{Backend, Clock};
-use rampcc_experiment::{ExperimentError, Row};
+use rampcc_experiment::Row;
 use rampcc_league::text::Cells;
 use rampcc_league::{
     Extent, KNOWN_SIZES, PREFIX, Population, Request, Standing, Submission, Table, Weights, Which, entrants,
@@ -19,9 +19,9 @@ use rampcc_scenario::Setting;
 use crate::backends::{self, On};
 use crate::candidate::{self, CandidateArgs};
 use crate::completions;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::playing::PlayingArgs;
-use crate::progress::{self, Bar, had_finished};
+use crate::progress::{self, Bar};
 use crate::provenance;
 use crate::report::FormatArgs;
 use crate::scenario_args::quantity;
@@ -176,7 +176,7 @@ impl LeagueArgs {
     }
 
     /// The backend that the simulator is held against, if one is named; fails where options do not go with it.
-    fn other(&self) -> Result<Option<&'static dyn Backend>, CliError> {
+    fn other(&self) -> Result<Option<&'static dyn Backend>> {
         let mut others = self.backends().filter(|backend| backend.clock() == Clock::Real);
         let Some(other) = others.next() else {
             let Some(count) = self.sample else { return Ok(None) };
@@ -205,7 +205,7 @@ impl LeagueArgs {
         self.which.which()
     }
 
-    /// All that are: the public one, or a file's, and others beside it.
+    /// All that are: the public one, or a file's, and further ones.
     pub(crate) fn populations(&self) -> Vec<Which<'_>> {
         if let Some(path) = &self.which.paths {
             return vec![Which::File(path)];
@@ -215,15 +215,15 @@ impl LeagueArgs {
     }
 
     /// Its paths, with what is set.
-    pub(crate) fn population(&self, which: &Which<'_>) -> Result<Population, CliError> {
+    pub(crate) fn population(&self, which: &Which<'_>) -> Result<Population> {
         Ok(Population::open(which)?.with(&self.settings()?)?)
     }
 
-    fn settings(&self) -> Result<Vec<Setting>, CliError> {
+    fn settings(&self) -> Result<Vec<Setting>> {
         Ok(self.set.iter().map(|text| Setting::parse(text)).collect::<Result<_, _>>()?)
     }
 
-    fn extent(&self) -> Result<Extent, CliError> {
+    fn extent(&self) -> Result<Extent> {
         let population = self.population(&self.which())?;
         Ok(Extent::new(population, self.quick, &self.sizes, self.seeds)?)
     }
@@ -232,7 +232,7 @@ impl LeagueArgs {
         self.out.clone().unwrap_or_else(|| PathBuf::from("ramp-results/league"))
     }
 
-    pub(crate) fn entrants(&self) -> Result<Vec<Row>, CliError> {
+    pub(crate) fn entrants(&self) -> Result<Vec<Row>> {
         let submitted = self.submit.iter().map(|header| header.display().to_string());
         let candidates: Vec<String> = self.candidates.headers.iter().cloned().chain(submitted).collect();
         let mut named = self.algorithms.clone();
@@ -247,7 +247,7 @@ impl LeagueArgs {
 }
 
 /// Run the command.
-pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write) -> Result {
     if let Some(name) = &args.show {
         return show(args, name, out);
     }
@@ -304,10 +304,8 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
         crowds: beside && args.which.paths.is_none(),
     };
     let interrupted = progress::interruption_soon();
-    let league = request.play(&Bar::default(), &interrupted).map_err(kept)?;
-    if league.found > 0 {
-        say!("{} of {} finished already", league.found, had_finished(league.runs));
-    }
+    let league = request.play(&Bar::default(), &interrupted).map_err(progress::kept)?;
+    progress::say_found(league.found, league.runs);
     let judged = league.judge(&weights);
     let files = league.write(&place, &judged, &provenance::command())?;
     if let Some(submission) = &submission {
@@ -327,7 +325,7 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
 }
 
 /// What to publish before paths are drawn.
-fn announce(header: &Path, out: &mut impl Write) -> Result<(), CliError> {
+fn announce(header: &Path, out: &mut impl Write) -> Result {
     let digest = submission_digest(header)?;
     writeln!(out, "{digest}")?;
     writeln!(
@@ -339,21 +337,8 @@ fn announce(header: &Path, out: &mut impl Write) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Says how to go on where it was interrupted.
-pub(crate) fn kept(error: ExperimentError) -> CliError {
-    let ExperimentError::Interrupted { finished, runs, place } = error else { return error.into() };
-    say!(
-        "interrupted: {finished} of {} {} finished and kept in {}",
-        counted(runs, "run"),
-        plural(runs, "is", "are"),
-        place.display()
-    );
-    say!("to continue: {}", provenance::typed());
-    CliError::Interrupted
-}
-
 /// A path of the asked population as a scenario file; a name that says its population is of that.
-fn show(args: &LeagueArgs, name: &str, out: &mut impl Write) -> Result<(), CliError> {
+fn show(args: &LeagueArgs, name: &str, out: &mut impl Write) -> Result {
     let name = name.strip_prefix(PREFIX).unwrap_or(name);
     let which = args.which();
     if let Which::File(_) = which {
@@ -375,7 +360,7 @@ fn show(args: &LeagueArgs, name: &str, out: &mut impl Write) -> Result<(), CliEr
     Ok(write!(out, "name = \"{}\"\n{}", scenario.name, scenario.text)?)
 }
 
-fn print(judged: &Table, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+fn print(judged: &Table, terminal: Terminal, out: &mut impl Write) -> Result {
     writeln!(out, "{}", terminal.bold(&format!("{}: {}", judged.population, counted(judged.paths, "path"))))?;
     for Cells { head, rows } in
         [Some(text::time(judged)), Some(text::cost(judged)), text::among(judged)].into_iter().flatten()

@@ -9,13 +9,13 @@ use rampcc_league::Extent;
 use rampcc_league::goals::{Arms, Bench, Goals, Marked, Sheet, With, ablation, judged, markdown, sheets};
 
 use crate::backends;
-use crate::error::CliError;
-use crate::league::{self, LeagueArgs};
+use crate::error::{CliError, Result};
+use crate::league::LeagueArgs;
 use crate::progress::{self, Bar};
 use crate::provenance;
 
 /// Run the command.
-pub(crate) fn league(args: &LeagueArgs, out: &mut impl Write) -> Result<(), CliError> {
+pub(crate) fn league(args: &LeagueArgs, out: &mut impl Write) -> Result {
     if args.format.csv() {
         return Err(CliError::input_help(
             "--csv: these tables are Markdown",
@@ -37,9 +37,8 @@ pub(crate) fn league(args: &LeagueArgs, out: &mut impl Write) -> Result<(), CliE
         entrants.extend(arms.rows(&row)?);
     }
     let which = args.populations();
-    let extent = |which| -> Result<Extent, CliError> {
-        Ok(Extent::new(args.population(which)?, args.quick, &[], args.seeds)?)
-    };
+    let extent =
+        |which| -> Result<Extent> { Ok(Extent::new(args.population(which)?, args.quick, &[], args.seeds)?) };
     let populations: Result<Vec<Extent>, _> = match &arms {
         None => which.iter().map(extent).collect(),
         Some(_) => extent(&args.which()).map(|one| vec![one]),
@@ -56,13 +55,13 @@ pub(crate) fn league(args: &LeagueArgs, out: &mut impl Write) -> Result<(), CliE
     let with = With { pairs: arms.is_none(), traffic: arms.is_none() };
     let played = bench
         .play(populations?, with, &Bar::default(), &progress::interruption_soon())
-        .map_err(league::kept)?;
+        .map_err(progress::kept)?;
     let sheets: Vec<Sheet> = match &arms {
         None => sheets(&played, &row, &held).to_vec(),
         Some(arms) => vec![ablation(&played, arms, &row)?],
     };
     if let Some(path) = &args.into {
-        // Again: somebody may have written there while it played.
+        // Again: another process may have written there while it played.
         let page = marked(path, name)?.page(&sheets, &command);
         write_whole(path, |file| file.write_all(page.as_bytes()))?;
         say!("written: {}", path.display());
@@ -76,7 +75,7 @@ pub(crate) fn league(args: &LeagueArgs, out: &mut impl Write) -> Result<(), CliE
 }
 
 /// The place of the tables.
-fn marked(path: &Path, name: &str) -> Result<Marked, CliError> {
+fn marked(path: &Path, name: &str) -> Result<Marked> {
     let text = fs::read_to_string(path)
         .map_err(|cause| CliError::input(format!("--into {} cannot be read: {cause}", path.display())))?;
     Marked::find(&text, name).ok_or_else(|| {

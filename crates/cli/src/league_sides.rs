@@ -10,9 +10,9 @@ use rampcc_league::sides::{Agreement, SampleAsked, SidesRequest, judge, rows, te
 use rampcc_league::text::Cells;
 
 use crate::backends;
-use crate::error::CliError;
-use crate::league::{self, LeagueArgs};
-use crate::progress::{self, Bar, had_finished};
+use crate::error::Result;
+use crate::league::LeagueArgs;
+use crate::progress::{self, Bar};
 use crate::provenance;
 use crate::table::figures;
 use crate::terminal::Terminal;
@@ -26,14 +26,12 @@ pub(crate) fn league(
     other: &'static dyn Backend,
     terminal: Terminal,
     out: &mut impl Write,
-) -> Result<(), CliError> {
+) -> Result {
     let request = request(args, other)?;
     let place = request.out.clone();
     let interrupted = progress::interruption_of(args.backends());
-    let sides = request.play(&Bar::default(), &interrupted).map_err(league::kept)?;
-    if sides.found > 0 {
-        say!("{} of {} finished already", sides.found, had_finished(sides.runs));
-    }
+    let sides = request.play(&Bar::default(), &interrupted).map_err(progress::kept)?;
+    progress::say_found(sides.found, sides.runs);
     let agreement = judge(&sides);
     let files = sides.write(&place, &agreement, &provenance::command())?;
     if args.format.json() {
@@ -44,15 +42,10 @@ pub(crate) fn league(
         print(&agreement, terminal, out)?;
         writeln!(out, "\nreport: {}", files.report.display())?;
     }
-    if sides.refused.is_empty() {
-        return Ok(());
-    }
-    // What there is shall be seen.
-    out.flush()?;
-    Err(CliError::Refused { refused: sides.refused })
+    progress::ended(sides.refused, out)
 }
 
-fn request(args: &LeagueArgs, other: &'static dyn Backend) -> Result<SidesRequest<'static>, CliError> {
+fn request(args: &LeagueArgs, other: &'static dyn Backend) -> Result<SidesRequest<'static>> {
     let population = args.population(&args.which())?;
     let asked = SampleAsked { quick: args.quick, paths: args.sample, sizes: &args.sizes, seeds: args.seeds };
     let extent = Extent::sample(population, &asked, other)?;
@@ -72,7 +65,7 @@ fn request(args: &LeagueArgs, other: &'static dyn Backend) -> Result<SidesReques
     })
 }
 
-fn print(agreement: &Agreement, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+fn print(agreement: &Agreement, terminal: Terminal, out: &mut impl Write) -> Result {
     let [first, second] = agreement.backends;
     let heading = format!(
         "{}: {} on {second} and {first}",

@@ -1,7 +1,7 @@
 //! The `ramp` command: one file per subcommand, and no logic that a user of the libraries would miss. A library only so
 //! that it can be fuzzed.
 
-/// A line on standard error, for people. Whoever does not read it any more misses nothing else.
+/// Prints a line to standard error and ignores write errors: a closed pipe must not stop the command.
 macro_rules! say {
     ($($words:tt)*) => {{
         let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{}\n", format_args!($($words)*)));
@@ -52,7 +52,7 @@ use clap::{ColorChoice, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use rampcc_backend::Backend;
 
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::terminal::Terminal;
 
 const EXAMPLES: &str = "\
@@ -142,7 +142,7 @@ pub fn main() -> ExitCode {
 }
 
 /// Whether a command line is understood: up to the scenarios and rows that it asks for, none of which is played. The error
-/// is what a user would be told.
+/// is what a user would see.
 pub fn understood<T: Into<OsString> + Clone>(words: impl IntoIterator<Item = T>) -> Result<(), String> {
     let cli = Cli::try_parse_from(words).map_err(|error| error.to_string())?;
     let asked = match &cli.command {
@@ -154,7 +154,7 @@ pub fn understood<T: Into<OsString> + Clone>(words: impl IntoIterator<Item = T>)
     asked.map_err(|error| format!("{:?}", miette::Report::new(error)))
 }
 
-fn dispatch(command: Command, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+fn dispatch(command: Command, terminal: Terminal, out: &mut impl Write) -> Result {
     for backend in command.backends() {
         backend.prepare().map_err(|message| CliError::Kernel { message, help: None })?;
     }

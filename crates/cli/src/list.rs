@@ -9,7 +9,7 @@ use rampcc_scenario::{Scenario, schema};
 use serde_json::{Value, json};
 
 use crate::backends;
-use crate::error::CliError;
+use crate::error::Result;
 use crate::explain::parameter_range;
 use crate::table::table;
 use crate::terminal::Terminal;
@@ -67,7 +67,7 @@ struct Listing {
 const WIDE: usize = 120;
 
 /// Run the command.
-pub(crate) fn list(args: &ListArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+pub(crate) fn list(args: &ListArgs, terminal: Terminal, out: &mut impl Write) -> Result {
     let listing = match args.what {
         None => topics(),
         Some(Topic::Algorithms) => algorithms(),

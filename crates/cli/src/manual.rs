@@ -8,17 +8,17 @@ use clap::Command;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 
 /// A page for the command and one for each of its subcommands, `ramp-compare.1` and so on.
-pub(crate) fn write(command: Command, directory: &Path) -> Result<(), CliError> {
+pub(crate) fn write(command: Command, directory: &Path) -> Result {
     fs::create_dir_all(directory).map_err(CliError::file("make", directory))?;
     let mut command = command.disable_help_subcommand(true);
     command.build();
     pages(&command, directory)
 }
 
-fn pages(command: &Command, directory: &Path) -> Result<(), CliError> {
+fn pages(command: &Command, directory: &Path) -> Result {
     let page = Man::new(command.clone()).manual("ramp").source(concat!("ramp ", env!("CARGO_PKG_VERSION")));
     let path = directory.join(page.get_filename());
     let file = File::create(&path).map_err(CliError::file("write", &path))?;

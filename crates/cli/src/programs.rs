@@ -9,9 +9,9 @@ use rampcc_lab::LeftOut;
 use rampcc_testbed::{Program, Programs, ready_made};
 
 use crate::backends;
-use crate::error::CliError;
 #[cfg(target_os = "linux")]
 use crate::error::nearest;
+use crate::error::{CliError, Result};
 
 /// Servers and clients as rows.
 #[derive(Args, Debug)]
@@ -48,7 +48,7 @@ pub(crate) struct Brought {
 impl ProgramArgs {
     /// With programs among the backends if they are `asked` for.
     #[cfg(not(target_os = "linux"))]
-    pub(crate) fn brought(&self, _asked: bool) -> Result<Brought, CliError> {
+    pub(crate) fn brought(&self, _asked: bool) -> Result<Brought> {
         match self.rows.first() {
             Some(_) => Err(CliError::input("--row needs Linux: programs play in its namespaces")),
             None => Ok(Brought { backends: backends::ALL, rows: Vec::new(), left_out: Vec::new() }),
@@ -57,7 +57,7 @@ impl ProgramArgs {
 
     /// With programs among the backends if they are `asked` for.
     #[cfg(target_os = "linux")]
-    pub(crate) fn brought(&self, asked: bool) -> Result<Brought, CliError> {
+    pub(crate) fn brought(&self, asked: bool) -> Result<Brought> {
         if !asked {
             let given = [("row", !self.rows.is_empty()), ("client", !self.clients.is_empty())];
             let given = given.into_iter().chain([("programs", self.file.is_some()), ("ipv6", self.ipv6)]);
@@ -121,7 +121,7 @@ impl ProgramArgs {
 
     /// Rows that have names: the ready-made ones and those of the file, which may replace them.
     #[cfg(target_os = "linux")]
-    pub(crate) fn known(&self) -> Result<Vec<Program>, CliError> {
+    pub(crate) fn known(&self) -> Result<Vec<Program>> {
         let mut known = ready_made();
         let Some(path) = &self.file else { return Ok(known) };
         let wrong = |cause| CliError::input(format!("{}: {cause}", path.display()));
@@ -134,13 +134,13 @@ impl ProgramArgs {
 
     /// A row by its name, or NAME=COMMAND.
     #[cfg(target_os = "linux")]
-    pub(crate) fn row(&self, text: &str, known: &[Program]) -> Result<Program, CliError> {
+    pub(crate) fn row(&self, text: &str, known: &[Program]) -> Result<Program> {
         let program = self.named(text, known)?;
         Ok(if self.ipv6 { program.over_ipv6() } else { program })
     }
 
     #[cfg(target_os = "linux")]
-    fn named(&self, text: &str, known: &[Program]) -> Result<Program, CliError> {
+    fn named(&self, text: &str, known: &[Program]) -> Result<Program> {
         let (name, server) = match text.split_once('=') {
             Some((name, server)) => (name.trim(), Some(server.trim())),
             None => (text.trim(), None),
@@ -174,7 +174,7 @@ impl ProgramArgs {
 
     /// The client's command of a row; what names no row of this call is a command for all.
     #[cfg(target_os = "linux")]
-    fn client(&self, name: &str) -> Result<Option<&str>, CliError> {
+    fn client(&self, name: &str) -> Result<Option<&str>> {
         let names = || self.rows.iter().map(|row| row.split('=').next().unwrap_or(row).trim());
         let own = |text: &'_ str| {
             text.split_once('=')

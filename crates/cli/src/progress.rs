@@ -1,6 +1,6 @@
 //! A bar over runs, on a terminal only, what is said meanwhile, and the flag that Ctrl-C and its like raise.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
@@ -9,10 +9,11 @@ use std::{process, thread};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rampcc::figures::{counted, plural};
 use rampcc_backend::{Backend, Clock};
-use rampcc_experiment::{Ahead, Progress};
+use rampcc_experiment::{Ahead, ExperimentError, Progress, Refused};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
+use crate::error::{CliError, Result};
 use crate::provenance;
 
 /// Says on standard error what people should know, and no more.
@@ -39,9 +40,33 @@ impl Bar {
     }
 }
 
-/// "3 runs were": so many of these are there.
-pub(crate) fn had_finished(all: usize) -> String {
-    format!("{} {}", counted(all, "run"), plural(all, "was", "were"))
+/// Says how many of `all` runs an earlier command had finished.
+pub(crate) fn say_found(found: usize, all: usize) {
+    if found > 0 {
+        say!("{found} of {} {} finished already", counted(all, "run"), plural(all, "was", "were"));
+    }
+}
+
+/// Says how to go on where it was interrupted.
+pub(crate) fn kept(error: ExperimentError) -> CliError {
+    let ExperimentError::Interrupted { finished, runs, place } = error else { return error.into() };
+    say!(
+        "interrupted: {finished} of {} {} finished and kept in {}",
+        counted(runs, "run"),
+        plural(runs, "is", "are"),
+        place.display()
+    );
+    say!("to continue: {}", provenance::typed());
+    CliError::Interrupted
+}
+
+/// Ends a command whose output is written. Runs that were refused are an error, and what there is shall be seen before it.
+pub(crate) fn ended(refused: Vec<Refused>, out: &mut impl Write) -> Result {
+    if refused.is_empty() {
+        return Ok(());
+    }
+    out.flush()?;
+    Err(CliError::Refused { refused })
 }
 
 impl Progress for Bar {
@@ -129,7 +154,7 @@ pub(crate) fn interruption_of(backends: impl IntoIterator<Item = &'static dyn Ba
 fn signals() -> Vec<i32> {
     use signal_hook::consts::SIGHUP;
 
-    // Whoever has had hang-ups ignored (`nohup`) wants the work to go on.
+    // With hang-ups ignored (`nohup`), the work is to go on.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status
         .lines()

@@ -13,10 +13,10 @@ use rampcc_league::{KNOWN_SIZES, Population, Request};
 use serde::Serialize;
 
 use crate::backends;
-use crate::error::CliError;
-use crate::league::{WhichArgs, kept, known_size};
+use crate::error::{CliError, Result};
+use crate::league::{WhichArgs, known_size};
 use crate::playing::PlayingArgs;
-use crate::progress::{self, Bar, had_finished};
+use crate::progress::{self, Bar};
 use crate::provenance;
 use crate::scenario_args::ScenarioArgs;
 use crate::table::figures;
@@ -74,7 +74,7 @@ pub(crate) struct RecommendArgs {
 }
 
 impl RecommendArgs {
-    fn paths(&self) -> Result<Paths, CliError> {
+    fn paths(&self) -> Result<Paths> {
         if self.scenario.is_given() || !self.uncertain.is_empty() || self.neighbours.is_some() {
             if self.which.any() {
                 return Err(CliError::input_help(
@@ -104,11 +104,7 @@ struct Document<'a> {
 }
 
 /// Run the command.
-pub(crate) fn recommend(
-    args: &RecommendArgs,
-    terminal: Terminal,
-    out: &mut impl Write,
-) -> Result<(), CliError> {
+pub(crate) fn recommend(args: &RecommendArgs, terminal: Terminal, out: &mut impl Write) -> Result {
     let stack = Stack::open(&args.stack)?;
     let (paths, sizes) = args.paths()?.with_sizes(&args.sizes)?;
     args.playing.spread();
@@ -126,11 +122,9 @@ pub(crate) fn recommend(
         crowds: false,
     };
     let interrupted = progress::interruption_soon();
-    let league = request.play(&Bar::default(), &interrupted).map_err(kept)?;
-    let starts = Starts::play(&request, &Bar::default(), &interrupted).map_err(kept)?;
-    if league.found > 0 {
-        say!("{} of {} finished already", league.found, had_finished(league.runs));
-    }
+    let league = request.play(&Bar::default(), &interrupted).map_err(progress::kept)?;
+    let starts = Starts::play(&request, &Bar::default(), &interrupted).map_err(progress::kept)?;
+    progress::say_found(league.found, league.runs);
     let found = stack.judge(&league, &starts, paths.ranges.as_ref());
     let document =
         Document { format: FORMAT, version: VERSION, command: &provenance::command(), found: &found };
@@ -148,7 +142,7 @@ pub(crate) fn recommend(
     Ok(())
 }
 
-fn print(found: &Recommendation, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+fn print(found: &Recommendation, terminal: Terminal, out: &mut impl Write) -> Result {
     let sizes: Vec<&str> = (found.sizes.iter())
         .filter_map(|bytes| KNOWN_SIZES.iter().find(|(_, known)| known == bytes))
         .map(|(name, _)| *name)

@@ -18,7 +18,7 @@ use rampcc_trace::{
 use serde::Serialize;
 
 use crate::completions;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::table::table;
 use crate::terminal::Terminal;
 
@@ -169,7 +169,7 @@ impl Line {
 /// All that the command says.
 #[derive(Serialize)]
 struct Answer<'a> {
-    /// Every row but the recorded one is told what another one's connection saw.
+    /// Every row but the recorded one gets what the recorded row's connection saw.
     open_loop: bool,
     provenance: &'a Provenance,
     /// Decisions of the recorded row that this version's core has taken again.
@@ -180,7 +180,7 @@ struct Answer<'a> {
 }
 
 /// Run the command.
-pub(crate) fn replay(args: &ReplayArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+pub(crate) fn replay(args: &ReplayArgs, terminal: Terminal, out: &mut impl Write) -> Result {
     let arms = args
         .algorithm
         .iter()
@@ -251,7 +251,7 @@ pub(crate) fn replay(args: &ReplayArgs, terminal: Terminal, out: &mut impl Write
     Ok(())
 }
 
-fn read(path: &Path) -> Result<(Recording, Provenance), CliError> {
+fn read(path: &Path) -> Result<(Recording, Provenance)> {
     let wrong = |problem: String| {
         CliError::input_help(
             format!("{}: {problem}", path.display()),
@@ -268,8 +268,8 @@ fn read(path: &Path) -> Result<(Recording, Provenance), CliError> {
     Ok((recording, provenance))
 }
 
-/// A yardstick must be told the path.
-fn admissible(text: &str, algorithm: &Algorithm, openings: &[Opening]) -> Result<(), CliError> {
+/// A yardstick needs the path's values.
+fn admissible(text: &str, algorithm: &Algorithm, openings: &[Opening]) -> Result {
     let told = |opening: &Opening| opening.config.hint.source() == HintSource::Path;
     if algorithm.traits.has(Traits::KNOWS_PATH) && !openings.iter().all(told) {
         return Err(CliError::input_help(
@@ -317,12 +317,7 @@ fn named(algorithm: &Algorithm, values: &[u64]) -> String {
     each.map(|(parameter, value)| format!("{}={value}", parameter.name)).collect::<Vec<_>>().join(" ")
 }
 
-fn write_text(
-    answer: &Answer<'_>,
-    by: &str,
-    terminal: Terminal,
-    out: &mut impl Write,
-) -> Result<(), CliError> {
+fn write_text(answer: &Answer<'_>, by: &str, terminal: Terminal, out: &mut impl Write) -> Result {
     let Provenance { scenario, backend, seed, .. } = answer.provenance;
     let flows = answer.rows.iter().any(|line| line.flow != answer.rows[0].flow);
     let backend = backend.split('+').next().unwrap_or(backend);

@@ -8,7 +8,7 @@ use rampcc_experiment::{Found, Results, judge_again};
 use rampcc_lab::report::TextStyle;
 
 use crate::backends::{self, On};
-use crate::error::CliError;
+use crate::error::Result;
 use crate::progress::Said;
 use crate::terminal::Terminal;
 
@@ -42,18 +42,13 @@ pub(crate) struct ReportArgs {
 }
 
 /// Run the command.
-pub(crate) fn report(args: &ReportArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+pub(crate) fn report(args: &ReportArgs, terminal: Terminal, out: &mut impl Write) -> Result {
     let on = args.on.map(|on| on.0.name());
     show(&judge_again(&args.directory, on, &Said)?, args.format, terminal, out)
 }
 
 /// As the command line wants it, with where the pages are.
-pub(crate) fn show(
-    found: &Found,
-    format: FormatArgs,
-    terminal: Terminal,
-    out: &mut impl Write,
-) -> Result<(), CliError> {
+pub(crate) fn show(found: &Found, format: FormatArgs, terminal: Terminal, out: &mut impl Write) -> Result {
     let swept = match found {
         Found::Comparisons(all) => {
             return all.iter().try_for_each(|results| format.print(results, terminal, out));
@@ -74,12 +69,10 @@ pub(crate) fn show(
 }
 
 impl FormatArgs {
-    /// Whether it is JSON.
     pub(crate) fn json(self) -> bool {
         self.json
     }
 
-    /// Whether it is CSV.
     pub(crate) fn csv(self) -> bool {
         self.csv
     }
@@ -89,7 +82,7 @@ impl FormatArgs {
         self.json || self.csv
     }
 
-    fn print(self, results: &Results, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+    fn print(self, results: &Results, terminal: Terminal, out: &mut impl Write) -> Result {
         let style = TextStyle { width: terminal.width, colour: terminal.colour };
         let shown = match self {
             _ if self.json() => results.json()?,
@@ -103,8 +96,8 @@ impl FormatArgs {
         self.say_where("report", &results.page(), out)
     }
 
-    /// Say where a page is: after the table, or beside a machine's output.
-    fn say_where(self, what: &str, page: &Path, out: &mut impl Write) -> Result<(), CliError> {
+    /// Says where a page is: after the table, or on standard error when the output is for a machine.
+    fn say_where(self, what: &str, page: &Path, out: &mut impl Write) -> Result {
         if self.for_machines() {
             say!("{what}: {}", page.display());
         } else {

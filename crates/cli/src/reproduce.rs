@@ -10,18 +10,18 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use clap_complete::CompletionCandidate;
 use clap_complete::engine::ArgValueCompleter;
-use rampcc::figures::{counted, plural};
+use rampcc::figures::counted;
 use rampcc_backend::Backend;
-use rampcc_experiment::{ExperimentError, Playing, Store};
+use rampcc_experiment::{Playing, Store};
 use rampcc_reproduce::{
     Done, Experiment, Extent, Judged, Paper, ReproduceError, Tally, Variant, Verdict, Work, chosen, ids,
     paper_ids, tally, verdicts, write_gallery,
 };
 
 use crate::backends::{self, On};
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::playing::PlayingArgs;
-use crate::progress::{self, Bar, had_finished};
+use crate::progress::{self, Bar};
 use crate::provenance;
 use crate::table::table;
 use crate::terminal::Terminal;
@@ -106,7 +106,7 @@ impl ReproduceArgs {
     }
 
     /// Fails where it does not say what to play.
-    pub(crate) fn asks_for(&self) -> Result<(), CliError> {
+    pub(crate) fn asks_for(&self) -> Result {
         self.experiments().map(|_| ())
     }
 
@@ -115,7 +115,7 @@ impl ReproduceArgs {
         Extent { quick: self.quick, backend: self.backend(), variant }
     }
 
-    fn variant(&self) -> Result<Variant, CliError> {
+    fn variant(&self) -> Result<Variant> {
         Ok(Variant::parse(&self.set, &self.choice, self.runs)?)
     }
 
@@ -123,8 +123,8 @@ impl ReproduceArgs {
         self.backend().name() == backends::ALL[0].name()
     }
 
-    /// Those of which a variant can be played: whoever names another one is told.
-    fn varied(&self, mut experiments: Vec<Experiment>) -> Result<Vec<Experiment>, CliError> {
+    /// Those of which a variant can be played; naming another one is an error.
+    fn varied(&self, mut experiments: Vec<Experiment>) -> Result<Vec<Experiment>> {
         let by_name: BTreeSet<String> =
             rampcc_reproduce::chosen(&self.ids, &[])?.into_iter().map(|one| one.id).collect();
         if let Some(one) = experiments.iter().find(|one| !one.is_played() && by_name.contains(&one.id)) {
@@ -137,7 +137,7 @@ impl ReproduceArgs {
         Ok(experiments)
     }
 
-    fn experiments(&self) -> Result<Vec<Experiment>, CliError> {
+    fn experiments(&self) -> Result<Vec<Experiment>> {
         let everything = self.all || (self.list && self.ids.is_empty() && self.paper.is_empty());
         let papers = if everything { paper_ids().map(str::to_owned).collect() } else { self.paper.clone() };
         let mut chosen = chosen(&self.ids, &papers)?;
@@ -160,7 +160,7 @@ impl ReproduceArgs {
                     "`ramp reproduce --list` says which experiments are played, and on what",
                 ));
             }
-            // Whoever names it is told what the backend cannot do of it, or gets it as it stands.
+            // If it was named, what the backend cannot do of it is an error, or it is played as it stands.
             Work::plan([experiment], self.extent(&Variant::default()))?;
         }
         chosen.retain(|one| one.on_linux() || by_name.contains(&one.id));
@@ -169,11 +169,7 @@ impl ReproduceArgs {
 }
 
 /// Run the command.
-pub(crate) fn reproduce(
-    args: &ReproduceArgs,
-    terminal: Terminal,
-    out: &mut impl Write,
-) -> Result<(), CliError> {
+pub(crate) fn reproduce(args: &ReproduceArgs, terminal: Terminal, out: &mut impl Write) -> Result {
     let experiments = args.experiments()?;
     if args.list {
         return list(&experiments, terminal, out);
@@ -206,33 +202,19 @@ pub(crate) fn reproduce(
         seconds: Some(&clock),
         ..Playing::new(&store, extent.backend, &progress, &interrupted)
     };
-    let done = match work.play(&playing) {
-        Err(ReproduceError::Experiment(ExperimentError::Interrupted { finished, runs, place })) => {
-            say!(
-                "interrupted: {finished} of {} {} finished and kept in {}",
-                counted(runs, "run"),
-                plural(runs, "is", "are"),
-                place.display()
-            );
-            say!("to continue: {}", provenance::typed());
-            return Err(CliError::Interrupted);
-        }
-        result => result?,
-    };
+    let done = work.play(&playing).map_err(|error| match error {
+        ReproduceError::Experiment(error) => progress::kept(error),
+        error => error.into(),
+    })?;
     let index = write_gallery(&extent.pages(&args.out), &done.experiments, &provenance::command())?;
-    if done.reused > 0 {
-        say!("{} of {} finished already", done.reused, had_finished(done.reused + done.fresh));
-    }
+    progress::say_found(done.reused, done.reused + done.fresh);
     if args.json {
         writeln!(out, "{}", verdicts(&done.experiments)?)?;
     } else {
         print(&done, terminal, out)?;
         writeln!(out, "pages: {}", index.display())?;
     }
-    if !done.refused.is_empty() {
-        out.flush()?;
-        return Err(CliError::Refused { refused: done.refused });
-    }
+    progress::ended(done.refused, out)?;
     let unexplained = |one: &&Judged| one.claims.iter().any(Verdict::unexplained);
     let failed: Vec<String> = done.experiments.iter().filter(unexplained).map(|one| one.id.clone()).collect();
     if failed.is_empty() || !variant.is_plain() {
@@ -263,7 +245,7 @@ fn claims_held(tally: Tally) -> String {
     format!("{held} of {checked} checked claims hold{formulae}{apart}")
 }
 
-fn show(experiments: &[Experiment], out: &mut impl Write) -> Result<(), CliError> {
+fn show(experiments: &[Experiment], out: &mut impl Write) -> Result {
     let [one] = experiments else {
         let named = format!("`--show` prints one file, and {} experiments are named", experiments.len());
         return Err(CliError::input_help(named, "name one experiment (`ramp reproduce --list`)"));
@@ -275,7 +257,7 @@ fn show(experiments: &[Experiment], out: &mut impl Write) -> Result<(), CliError
     Ok(())
 }
 
-fn list(experiments: &[Experiment], terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+fn list(experiments: &[Experiment], terminal: Terminal, out: &mut impl Write) -> Result {
     let header = ["experiment", "kind", "figure", "on", "shows"].map(str::to_owned);
     let row = |one: &Experiment| {
         let on = match (one.is_played(), one.on_linux()) {
@@ -290,7 +272,7 @@ fn list(experiments: &[Experiment], terminal: Terminal, out: &mut impl Write) ->
     Ok(())
 }
 
-fn print(done: &Done, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+fn print(done: &Done, terminal: Terminal, out: &mut impl Write) -> Result {
     let width = terminal.width;
     let wrapped = |text: &str, indent: &str| {
         let options = textwrap::Options::new(width).initial_indent(indent).subsequent_indent("      ");

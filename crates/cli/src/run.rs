@@ -19,7 +19,7 @@ use rampcc_trace::{
 use crate::backends::{self, On};
 use crate::candidate;
 use crate::completions;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::progress;
 use crate::provenance;
 use crate::scenario_args::ScenarioArgs;
@@ -84,14 +84,13 @@ impl RunArgs {
     }
 
     /// Fails where it does not say what to play.
-    pub(crate) fn asks_for(&self) -> Result<(), CliError> {
+    pub(crate) fn asks_for(&self) -> Result {
         self.scenario.scenario(&[])?;
         row(self).map(|_| ())
     }
 }
 
-/// Run the command.
-pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), CliError> {
+pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result {
     for (option, path) in [("--samples", &args.samples), ("--decisions", &args.decisions)] {
         path.as_ref().map(|path| format_of(option, path)).transpose()?;
     }
@@ -142,7 +141,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), CliError> 
     Ok(())
 }
 
-/// Where the lines of a run go; `None`: nobody asks for them.
+/// Where the lines of a run go; `None`: they are not wanted.
 struct Sinks<'a> {
     samples: Option<Sink<'a>>,
     decisions: Option<Sink<'a>>,
@@ -174,8 +173,8 @@ impl Sink<'_> {
 fn perhaps(
     path: Option<&Path>,
     format: Format,
-    play: impl FnOnce(Option<Sink<'_>>) -> Result<RunRecord, CliError>,
-) -> Result<RunRecord, CliError> {
+    play: impl FnOnce(Option<Sink<'_>>) -> Result<RunRecord>,
+) -> Result<RunRecord> {
     match path {
         Some(path) => {
             whole_file(path, |file| play(Some(Sink { out: Box::new(file), format, path: Some(path) })))
@@ -188,8 +187,8 @@ fn perhaps(
 fn samples(
     args: &RunArgs,
     out: &mut impl Write,
-    play: impl FnOnce(Option<Sink<'_>>) -> Result<RunRecord, CliError>,
-) -> Result<RunRecord, CliError> {
+    play: impl FnOnce(Option<Sink<'_>>) -> Result<RunRecord>,
+) -> Result<RunRecord> {
     match &args.samples {
         Some(path) => {
             let format = format_of("--samples", path)?;
@@ -203,16 +202,13 @@ fn samples(
     }
 }
 
-/// Whether nobody asks for the samples: a person reads what would be megabytes.
+/// Whether samples are not wanted: they would be megabytes on a terminal.
 fn only_summary(args: &RunArgs) -> bool {
     args.files().is_empty() && !args.json && io::stdout().is_terminal()
 }
 
 /// A file that is there only if it is complete.
-fn whole_file(
-    path: &Path,
-    fill: impl FnOnce(&mut dyn Write) -> Result<RunRecord, CliError>,
-) -> Result<RunRecord, CliError> {
+fn whole_file(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<RunRecord>) -> Result<RunRecord> {
     let mut filled = None;
     let written = write_whole(path, |file| {
         let result = fill(file);
@@ -227,7 +223,7 @@ fn whole_file(
     }
 }
 
-fn format_of(option: &str, path: &Path) -> Result<Format, CliError> {
+fn format_of(option: &str, path: &Path) -> Result<Format> {
     match path.extension().and_then(|e| e.to_str()) {
         Some("csv") => Ok(Format::Csv),
         Some("jsonl" | "ndjson") => Ok(Format::JsonLines),
@@ -238,7 +234,7 @@ fn format_of(option: &str, path: &Path) -> Result<Format, CliError> {
     }
 }
 
-fn play(run: &Run<'_>, sinks: Sinks<'_>, interrupted: &AtomicBool) -> Result<RunRecord, CliError> {
+fn play(run: &Run<'_>, sinks: Sinks<'_>, interrupted: &AtomicBool) -> Result<RunRecord> {
     let command = provenance::command();
     let provenance = run.provenance(&command);
     let Sinks { samples, decisions, qlog } = sinks;
@@ -281,7 +277,7 @@ fn path_of(sink: Option<&Sink<'_>>) -> Option<PathBuf> {
     sink.and_then(|sink| sink.path).map(Path::to_path_buf)
 }
 
-/// Ends a run whose lines nobody can take any more, as after `| head`.
+/// Ends a run whose output is closed, as after `| head`.
 struct StopOnFailure<'a, S: Write, D: Write, Q: Write> {
     samples: Option<Writer<S>>,
     decisions: Option<DecisionWriter<D>>,
@@ -371,8 +367,7 @@ fn say_emulation(emulation: &Emulation) {
     say!("  {}", emulation.sockets);
 }
 
-/// The one row of a run.
-fn row(args: &RunArgs) -> Result<Row, CliError> {
+fn row(args: &RunArgs) -> Result<Row> {
     let row = match &args.candidate {
         Some(header) => rampcc_league::candidate(header, &candidate::apart(), &[])?,
         None => Row::parse(&args.algorithm, backends::ALL)?,

@@ -74,7 +74,7 @@ struct PathArgs {
     duration: Option<String>,
 }
 
-/// A value with a unit. A negative one is a value, told by its own error; another option is none.
+/// A value with a unit. A negative one is a value, refused by an error of its own; another option is not a value.
 pub(crate) fn quantity(text: &str) -> Result<String, String> {
     if text.starts_with("--") {
         return Err(format!("a value is required here, and `{text}` is an option"));
@@ -82,7 +82,7 @@ pub(crate) fn quantity(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// A share of packets. A plain 1 would be all of them, and whoever writes it means one in a hundred.
+/// A share of packets. A plain 1 would be all of them, and is usually meant as one in a hundred.
 fn chance(text: &str) -> Result<String, String> {
     match text.trim().parse::<f64>() {
         Ok(share) if share >= 1.0 => {

@@ -1,4 +1,4 @@
-//! What `ramp explain` knows beside algorithms, paths, metrics and terms: whatever else a command, a list or a file calls by a
+//! What `ramp explain` knows besides algorithms, paths, metrics and terms: whatever else a command, a list or a file calls by a
 //! name.
 
 use std::iter;
@@ -112,7 +112,6 @@ fn access() -> Vec<Topic> {
     .collect()
 }
 
-/// The commands of a program.
 pub(crate) fn commands(program: &clap::Command) -> Vec<Topic> {
     let all = program.get_subcommands().filter(|command| !command.is_hide_set());
     all.map(|command| {

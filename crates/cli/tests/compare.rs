@@ -3,10 +3,10 @@
 mod support;
 
 use serde_json::Value;
-use support::{Place, SMALL, stderr};
+use support::{Place, SMALL, stderr, words};
 
 fn small(extra: &[&'static str]) -> Vec<&'static str> {
-    SMALL.iter().copied().chain(extra.iter().copied()).collect()
+    [&words(SMALL), extra].concat()
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn writes_results_and_says_where() {
 #[test]
 fn results_go_to_a_directory_named_for_the_scenario() {
     let place = Place::new("default_directory");
-    let table = place.stdout(&SMALL);
+    let table = place.stdout(&words(SMALL));
     let last = table.trim_end().lines().last().unwrap();
     assert!(last.starts_with("report: ramp-results/ad-hoc-"), "{last}");
 }
@@ -123,7 +123,7 @@ fn outputs_begin_with_how_to_make_them_again() {
     let json: Value = serde_json::from_str(&place.stdout(&small(&["--out", "out", "--json"]))).unwrap();
     let provenance = &json["provenance"];
     let command = provenance["command"].as_str().unwrap();
-    assert_eq!(command, format!("ramp {}", SMALL.join(" ")));
+    assert_eq!(command, format!("ramp {SMALL}"));
     assert!(provenance["version"].as_str().unwrap().starts_with(env!("CARGO_PKG_VERSION")));
     assert!(place.read("out/comparison.csv").starts_with("# version: "));
     assert!(place.read("out/report.html").contains(command));
@@ -222,24 +222,9 @@ fn a_signal_ends_a_candidate_that_hangs() {
 #[test]
 fn swept_parameters_become_rows() {
     let place = Place::new("sweep_rows");
-    let json: Value = serde_json::from_str(&place.stdout(&[
-        "compare",
-        "--rate",
-        "20mbit",
-        "--rtt",
-        "40ms",
-        "--size",
-        "500kB",
-        "--runs",
-        "1",
-        "--out",
-        "out",
-        "--json",
-        "--algorithms",
-        "hystart",
-        "--sweep",
-        "algorithm.hystart.low_window=16,32",
-    ]))
+    let json: Value = serde_json::from_str(&place.stdout(&words(
+        "compare --rate 20mbit --rtt 40ms --size 500kB --runs 1 --out out --json --algorithms hystart --sweep algorithm.hystart.low_window=16,32",
+    )))
     .unwrap();
     let labels: Vec<&str> =
         json["arms"].as_array().unwrap().iter().filter_map(|a| a["label"].as_str()).collect();

@@ -155,7 +155,7 @@ fn the_self_test_counts_alarms_and_finds_mutants() {
     for mutant in ["hystart_half", "hystart_first_rtt", "hystart_iw4"] {
         assert!(found.contains(&mutant.into()), "{found:?}");
     }
-    // What this row never does cannot be told from the row.
+    // The row does not show what it never does.
     let unpaced = all("mutants").into_iter().find(|one| one["name"] == "hystart_unpaced").unwrap();
     assert_eq!(
         (&unpaced["differs"], &unpaced["verdict"]),

@@ -10,7 +10,6 @@ fn blocks(language: &str) -> Vec<String> {
     blocks_of("library.md", language)
 }
 
-/// The code blocks of a guide in one language, in order.
 fn blocks_of(guide: &str, language: &str) -> Vec<String> {
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide").join(guide);
     let text = fs::read_to_string(guide).unwrap();

@@ -119,9 +119,7 @@ mod with_the_kernel {
 
     #[test]
     fn doctor_says_what_a_kernel_without_btf_lacks() {
-        if !crate::ready::ready() {
-            return;
-        }
+        let Some(()) = crate::ready::ready() else { return };
         let hide = "mount -t tmpfs none /sys/kernel/btf && exec \"$0\" doctor --json";
         let output = Command::new("unshare")
             .args(["--mount", "sh", "-c", hide, env!("CARGO_BIN_EXE_ramp")])
@@ -145,9 +143,7 @@ mod with_the_kernel {
 
     #[test]
     fn doctor_tells_nobody_which_capabilities_are_missing() {
-        if !crate::ready::ready() {
-            return;
-        }
+        let Some(()) = crate::ready::ready() else { return };
         let live = Live::new("host_nobody");
         let executable = live.root.join("ramp");
         fs::copy(env!("CARGO_BIN_EXE_ramp"), &executable).expect("a copy that nobody may read");
@@ -167,9 +163,7 @@ mod with_the_kernel {
 
     #[test]
     fn attach_status_and_detach_from_the_command_line() {
-        if !crate::ready::ready() {
-            return;
-        }
+        let Some(()) = crate::ready::ready() else { return };
         let live = Live::new("host_live");
         let scope = ["--scope", "netns", &live.netns];
         let attach = |more: &[&str]| live.succeed(&[&["attach", "best"], &scope[..], more].concat());
@@ -214,9 +208,7 @@ mod with_the_kernel {
 
     #[test]
     fn what_is_attached_has_its_own_modes_whatever_the_umask() {
-        if !crate::ready::ready() {
-            return;
-        }
+        let Some(()) = crate::ready::ready() else { return };
         let live = Live::new("host_umask");
         for umask in ["000", "077"] {
             let ramp = format!(
@@ -251,9 +243,7 @@ mod with_the_kernel {
 
     #[test]
     fn what_was_done_is_done_even_if_nobody_can_be_told() {
-        if !crate::ready::ready() {
-            return;
-        }
+        let Some(()) = crate::ready::ready() else { return };
         let live = Live::new("host_full");
         let before = live.default();
         let full = |words: &[&str]| {
@@ -273,9 +263,7 @@ mod with_the_kernel {
 
     #[test]
     fn what_a_unit_has_attached_goes_with_the_unit() {
-        if !crate::ready::ready() {
-            return;
-        }
+        let Some(()) = crate::ready::ready() else { return };
         let live = Live::new("host_unit_of");
         let before = live.default();
         let scope = ["--scope", "netns", &live.netns];
@@ -293,9 +281,7 @@ mod with_the_kernel {
 
     #[test]
     fn a_second_service_does_not_take_the_place_of_the_first() {
-        if !crate::ready::ready() {
-            return;
-        }
+        let Some(()) = crate::ready::ready() else { return };
         let live = Live::new("host_second");
         let scope = ["--scope", "netns", &live.netns, "--no-replace"];
         live.succeed(&[&["attach", "best"], &scope[..]].concat());
@@ -313,9 +299,11 @@ mod with_the_kernel {
         let mounts = fs::read_to_string("/proc/mounts").expect("mounts");
         let mut mounts = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
         let cgroup2 = mounts.find(|words| words[2] == "cgroup2").map(|words| PathBuf::from(words[1]));
-        if !crate::ready::ready() || !unobstructed(cgroup2.is_none().then_some("no cgroup2 is mounted")) {
+        let Some(()) = crate::ready::ready()
+            .and_then(|()| unobstructed(cgroup2.is_none().then_some("no cgroup2 is mounted")))
+        else {
             return;
-        }
+        };
         let live = Live::new("host_escape");
         let group = format!("ramp-{}-\x1b]0;owned\x07", std::process::id());
         let group = cgroup2.expect("it is mounted").join(group);
@@ -349,9 +337,11 @@ mod with_the_kernel {
 
     #[test]
     fn the_systemd_unit_is_well_formed() {
-        if !unobstructed(program_path("systemd-analyze").is_none().then_some("no systemd-analyze")) {
+        let Some(()) =
+            unobstructed(program_path("systemd-analyze").is_none().then_some("no systemd-analyze"))
+        else {
             return;
-        }
+        };
         let place = Place::new("host_unit");
         let unit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/systemd/ramp-attach@.service");
         let text =
@@ -371,9 +361,7 @@ mod with_the_kernel {
     /// Names are the kernel's and records each directory's own, so two may choose the same name.
     #[test]
     fn replacements_at_once_each_find_a_free_name() {
-        if !crate::ready::ready() {
-            return;
-        }
+        let Some(()) = crate::ready::ready() else { return };
         let replaced = |number: u32| {
             let live = Live::new(&format!("at_once_{number}"));
             let before = live.default();

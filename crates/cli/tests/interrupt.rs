@@ -7,37 +7,17 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use flate2::read::GzDecoder;
-use support::{Place, stderr};
+use support::{Place, stderr, words};
 
-/// Enough runs that the signal finds most of them waiting.
-const MANY: [&str; 20] = [
-    "compare",
-    // Without chance there would be one run.
-    "--jitter",
-    "1ms",
-    "--rate",
-    "100mbit",
-    "--rtt",
-    "40ms",
-    "--buffer",
-    "1bdp",
-    "--size",
-    "5MB",
-    "--algorithms",
-    "slow_start,hystart",
-    "--runs",
-    "2000",
-    "--exact",
-    "--jobs",
-    "1",
-    "--out",
-    "out",
-];
+/// Enough runs that the signal finds most of them waiting. Without jitter there would be one run.
+const MANY: &str = "compare --jitter 1ms --rate 100mbit --rtt 40ms --buffer 1bdp --size 5MB --algorithms slow_start,hystart \
+                    --runs 2000 --exact --jobs 1 --out out";
 
 #[test]
 fn ctrl_c_keeps_finished_runs_and_says_how_to_go_on() {
     let place = Place::new("interrupt");
-    let mut child = place.command(&MANY).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        place.command(&words(MANY)).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let runs = place.path("out/runs");
     let finished = || {
         fs::read_dir(&runs)
@@ -53,7 +33,7 @@ fn ctrl_c_keeps_finished_runs_and_says_how_to_go_on() {
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     let said = stderr(&output);
     assert!(said.contains("of 4000 runs are finished and kept in out"), "{said}");
-    assert!(said.contains(&format!("to continue: ramp {}", MANY.join(" "))), "{said}");
+    assert!(said.contains(&format!("to continue: ramp {MANY}")), "{said}");
     let kept = place.files("out/runs");
     assert!(!kept.is_empty() && kept.len() < 4000);
     for (name, contents) in &kept {
@@ -69,9 +49,9 @@ fn ctrl_c_keeps_finished_runs_and_says_how_to_go_on() {
 #[test]
 fn a_million_runs_begin_at_once_and_end_at_once() {
     let place = Place::new("interrupt_million");
-    let mut command = MANY;
-    command[14] = "1000000";
-    let mut child = place.command(&command).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let command = MANY.replace("--runs 2000", "--runs 1000000");
+    let mut child =
+        place.command(&words(&command)).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let finished = || fs::read_dir(place.path("out/runs")).is_ok_and(|d| d.count() > 2);
     while !finished() {
         assert!(child.try_wait().unwrap().is_none(), "it ended before the first result");

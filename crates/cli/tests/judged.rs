@@ -5,7 +5,7 @@ mod support;
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use support::{Place, stderr};
+use support::{Place, stderr, words};
 
 /// A mahimahi trace whose rate differs from second to second between 4 and 40 Mbit/s, 30 s long.
 fn uneven_trace() -> String {
@@ -35,18 +35,7 @@ fn a_run_on_a_trace_is_held_against_its_own_stretch_of_it() {
     place.write("link.down", &uneven_trace());
     let json = compared(
         &place,
-        &[
-            "--trace",
-            "link.down",
-            "--rtt",
-            "50ms",
-            "--size",
-            "3MB",
-            "--algorithms",
-            "ideal,hystart",
-            "--runs",
-            "5",
-        ],
+        &words("--trace link.down --rtt 50ms --size 3MB --algorithms ideal,hystart --runs 5"),
     );
     let seeds = json["seeds"].as_array().unwrap();
     for arm in json["arms"].as_array().unwrap() {
@@ -61,16 +50,7 @@ fn a_run_on_a_trace_is_held_against_its_own_stretch_of_it() {
     // The same command without a random start has one path, and says nothing of others.
     let json = compared(
         &place,
-        &[
-            "--trace",
-            "link.down",
-            "--rtt",
-            "50ms",
-            "--size",
-            "3MB",
-            "--set",
-            "path.random-trace-offset=false",
-        ],
+        &words("--trace link.down --rtt 50ms --size 3MB --set path.random-trace-offset=false"),
     );
     assert!(json["arms"][0]["representative"]["path"].is_null());
 }

@@ -1,4 +1,4 @@
-//! `--on linux`: this kernel's own TCP, alone and beside the simulator.
+//! `--on linux`: this kernel's own TCP, alone and compared with the simulator.
 #![cfg(target_os = "linux")]
 
 #[path = "../../linux/tests/support/ready.rs"]
@@ -13,19 +13,16 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
-use support::{Place, stderr};
+use support::{Place, stderr, words};
 
 /// One at a time: runs in real time have the machine for themselves.
 static ALONE: Mutex<()> = Mutex::new(());
 
-fn alone() -> MutexGuard<'static, ()> {
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Whether this user may emulate paths at all.
-fn ready() -> bool {
+/// The machine, if this user may emulate paths at all.
+fn ready() -> Option<MutexGuard<'static, ()>> {
     let obstacle = (!ready::root()).then(|| "not root".to_owned());
     ready::unobstructed(obstacle.or_else(ready::no_tun).as_deref())
+        .map(|()| ALONE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// The user of that name, everywhere.
@@ -59,10 +56,7 @@ fn what_the_kernel_cannot_play_is_refused_before_anything_is_written() {
 #[cfg(not(feature = "linux"))]
 #[test]
 fn a_build_without_programs_says_how_to_get_them() {
-    if !ready() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = ready() else { return };
     let place = Place::new("linux_not_built");
     let output = place.ramp(&["compare", "--on", "linux", "--algorithms", "best"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
@@ -71,10 +65,7 @@ fn a_build_without_programs_says_how_to_get_them() {
 
 #[test]
 fn both_sides_are_kept_judged_and_found_again() {
-    if !ready() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = ready() else { return };
     let place = Place::new("linux_sides");
     // Without programs, unnamed: the simulator plays all, the kernel its own.
     let rows: &[&str] =
@@ -141,10 +132,7 @@ fn both_sides_are_kept_judged_and_found_again() {
 
 #[test]
 fn real_time_makes_fewer_runs_unless_asked() {
-    if !ready() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = ready() else { return };
     let place = Place::new("linux_runs");
     let path = ["--rate", "20mbit", "--rtt", "40ms", "--size", "20kB", "--algorithms", "reno"];
     let command = [&["compare", "--on", "linux"], &path[..], &["--out", "out", "--json"]].concat();
@@ -157,26 +145,10 @@ fn real_time_makes_fewer_runs_unless_asked() {
 
 #[test]
 fn one_run_gives_its_samples_and_says_how_true_the_path_was() {
-    if !ready() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = ready() else { return };
     let place = Place::new("linux_run");
-    let command = [
-        "run",
-        "--on",
-        "linux",
-        "--rate",
-        "20mbit",
-        "--rtt",
-        "40ms",
-        "--size",
-        "200kB",
-        "--algorithm",
-        "cubic",
-        "--samples",
-        "cubic.csv",
-    ];
+    let command =
+        words("run --on linux --rate 20mbit --rtt 40ms --size 200kB --algorithm cubic --samples cubic.csv");
     let output = place.patiently(&command);
     let said = stderr(&output);
     assert!(output.status.success(), "{said}");
@@ -190,11 +162,8 @@ fn one_run_gives_its_samples_and_says_how_true_the_path_was() {
 
 #[test]
 fn without_privileges_the_kernels_own_rows_are_there_and_the_others_say_what_they_need() {
-    if !ready() {
-        return;
-    }
-    let _alone = alone();
-    // Where nobody can reach it.
+    let Some(_alone) = ready() else { return };
+    // Where no one can reach it.
     let directory = std::env::temp_dir().join(format!("ramp-nobody-{}", std::process::id()));
     fs::create_dir_all(&directory).unwrap();
     fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).unwrap();
@@ -220,10 +189,7 @@ fn missing_are_named(table: &str, page: &str, reason: &str) {
 #[cfg(feature = "linux")]
 #[test]
 fn without_btf_the_missing_rows_are_in_the_verdict() {
-    if !ready() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = ready() else { return };
     let place = Place::new("linux_no_btf");
     let hide = "mount -t tmpfs none /sys/kernel/btf && exec \"$0\" \"$@\"";
     let path =
@@ -304,7 +270,6 @@ fn held() -> [Vec<String>; 2] {
     [named, controls.split_whitespace().map(str::to_owned).collect()]
 }
 
-/// Processes of this group.
 fn members(group: u32) -> Vec<u32> {
     let of_group = |process: &u32| {
         let Ok(stat) = fs::read_to_string(format!("/proc/{process}/stat")) else { return false };
@@ -318,11 +283,8 @@ fn members(group: u32) -> Vec<u32> {
 
 #[test]
 fn a_signal_in_the_middle_of_a_run_ends_the_command_and_leaves_nothing() {
-    if !ready() {
-        return;
-    }
-    let _alone = alone();
-    // An hour for each run, and three of them: whoever waited for the one under way would not end here.
+    let Some(_alone) = ready() else { return };
+    // An hour for each run, and three of them: a command that waited for the one under way would not end here.
     let path =
         ["--rate", "5mbit", "--rtt", "50ms", "--buffer", "1bdp", "--size", "100GB", "--duration", "1h"];
     let rows = if cfg!(feature = "linux") { "best,cubic" } else { "cubic" };
@@ -379,10 +341,7 @@ fn a_signal_in_the_middle_of_a_run_ends_the_command_and_leaves_nothing() {
 
 #[test]
 fn the_kernel_plays_no_candidate_and_says_so() {
-    if !ready() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = ready() else { return };
     let place = Place::new("linux_candidate");
     let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include/ramp/hystart.h");
     place.write("hystart.h", &fs::read_to_string(header).unwrap());
@@ -418,10 +377,7 @@ path.buffer = \"0.3 bdp\"
 
 #[test]
 fn a_league_holds_the_simulator_against_the_kernel() {
-    if !ready() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = ready() else { return };
     let place = Place::new("linux_league");
     place.write("paths.toml", SAMPLE);
     let rows = if cfg!(feature = "linux") { "cubic,cubic_no_hystart,best" } else { "cubic" };
@@ -466,9 +422,7 @@ fn a_league_holds_the_simulator_against_the_kernel() {
 
 #[test]
 fn what_a_league_cannot_ask_of_the_kernel_is_refused_before_anything_is_written() {
-    if !ready() {
-        return;
-    }
+    let Some(_alone) = ready() else { return };
     let place = Place::new("linux_league_refusals");
     place.write(
         "fast.toml",

@@ -88,9 +88,7 @@ fn a_strangers_draft_in_a_sticky_directory_keeps_nobody_from_writing() {
             .is_none()
             .then(|| "setpriv is missing: run scripts/setup test".to_owned())
     };
-    if !ready::unobstructed(no_root().or_else(no_setpriv).as_deref()) {
-        return;
-    }
+    let Some(()) = ready::unobstructed(no_root().or_else(no_setpriv).as_deref()) else { return };
     let place = Place::new("live-sticky");
     let ramp = place.path("ramp");
     fs::copy(env!("CARGO_BIN_EXE_ramp"), &ramp).expect("a copy that everybody may run");
@@ -193,7 +191,7 @@ fn what_cannot_be_tried_is_refused_by_name() {
 }
 
 /// Whether this machine can run the tests below.
-fn ready() -> bool {
+fn ready() -> Option<()> {
     let no_cgroup = || cgroup2().is_none().then(|| "no cgroup2 is mounted".to_owned());
     ready::unobstructed(ready::obstacle().or_else(no_cgroup).as_deref())
 }
@@ -206,7 +204,7 @@ fn cgroup2() -> Option<PathBuf> {
     })
 }
 
-/// A control group that nobody is in.
+/// A control group without processes.
 struct Cgroup(PathBuf);
 
 impl Cgroup {
@@ -285,9 +283,7 @@ fn begin(place: &Place, cgroup: &Cgroup, out: &str) -> Begun {
 
 #[test]
 fn however_a_trial_ends_the_host_is_as_before() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let (place, cgroup) = (Place::new("live-ends"), Cgroup::new());
     // By hand, by a service manager, by a connection that was lost.
     for (signal, out) in [("-INT", "interrupted"), ("-TERM", "stopped"), ("-HUP", "hung-up")] {
@@ -320,7 +316,7 @@ fn however_a_trial_ends_the_host_is_as_before() {
     assert_eq!(nothing.status.code(), Some(3), "{}", text(&nothing.stderr));
     assert!(text(&nothing.stdout).contains("Nothing was tried, since "), "{}", text(&nothing.stdout));
 
-    // Another one on the same control group, or below it, is told whose way it would be in; the first one goes on.
+    // Another one on the same control group, or below it, fails and names the one it conflicts with; the first one goes on.
     let trial = begin(&place, &cgroup, "vanished");
     let below = cgroup.0.join("below");
     fs::create_dir(&below).expect("a control group");
@@ -347,9 +343,7 @@ fn however_a_trial_ends_the_host_is_as_before() {
 fn a_trial_over_emulated_paths_counts_the_servers_connections() {
     let no_nginx =
         ready::program_path("nginx").is_none().then_some("nginx is not installed: scripts/setup test");
-    if !ready() || !ready::unobstructed(no_nginx) {
-        return;
-    }
+    let Some(()) = ready().and_then(|()| ready::unobstructed(no_nginx)) else { return };
     let place = Place::new("live-over");
     let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/trial-paths.toml");
     let scenario = scenario.to_str().expect("its name is text");
@@ -429,9 +423,7 @@ impl Drop for Holder {
 
 #[test]
 fn a_stranger_who_locks_the_control_group_lets_no_second_trial_in() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let place = Place::new("live-rival");
     let group = cgroup2().expect("it is mounted").join(format!("ramp-cli-rival-{}", process::id()));
     fs::create_dir(&group).expect("a control group");
@@ -457,10 +449,11 @@ fn a_stranger_who_locks_the_control_group_lets_no_second_trial_in() {
 
 #[test]
 fn the_exporters_unit_is_well_formed() {
-    if !ready::unobstructed(ready::program_path("systemd-analyze").is_none().then_some("no systemd-analyze"))
-    {
+    let Some(()) =
+        ready::unobstructed(ready::program_path("systemd-analyze").is_none().then_some("no systemd-analyze"))
+    else {
         return;
-    }
+    };
     let place = Place::new("live-unit");
     let unit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/systemd/ramp-export.service");
     let unit =

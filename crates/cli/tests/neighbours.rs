@@ -3,25 +3,13 @@
 mod support;
 
 use serde_json::Value;
-use support::{Place, stderr};
+use support::{Place, stderr, words};
 
-/// A short path whose jitter nobody knows.
-const PATH: [&str; 11] = [
-    "compare",
-    "--rate",
-    "50mbit",
-    "--rtt",
-    "100ms",
-    "--buffer",
-    "1bdp",
-    "--size",
-    "4MB",
-    "--algorithms",
-    "slow_start,hystart,same=hystart,ideal",
-];
+/// A short path of unknown jitter.
+const PATH: &str = "compare --rate 50mbit --rtt 100ms --buffer 1bdp --size 4MB --algorithms slow_start,hystart,same=hystart,ideal";
 
 fn path(more: &[&'static str]) -> Vec<&'static str> {
-    [&PATH[..], more].concat()
+    [&words(PATH)[..], more].concat()
 }
 
 fn json(text: &str) -> Value {
@@ -126,17 +114,9 @@ fn the_nearest_loss_can_be_opened_and_is_the_same() {
     assert!(loss["regret"].as_f64().unwrap() > 0.10);
     assert_eq!(loss["scenario"].as_str().unwrap(), place.read("out/nearest-loss.toml"));
     assert!(place.read("out/report.html").contains("nearest-loss.toml"));
-    let opened = json(&place.stdout(&[
-        "compare",
-        "out/nearest-loss.toml",
-        "--algorithms",
-        "hystart,limited",
-        "--runs",
-        "1",
-        "--json",
-        "--out",
-        "opened",
-    ]));
+    let opened = json(&place.stdout(&words(
+        "compare out/nearest-loss.toml --algorithms hystart,limited --runs 1 --json --out opened",
+    )));
     assert!(opened.get("carries").is_none(), "in a neighbour nothing is uncertain");
     assert_eq!(opened["leader"], loss["winner"]);
     for label in ["hystart", "limited"] {
@@ -196,7 +176,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
         (&["--neighbours", "many"], &["--neighbours", "many"]),
     ];
     for (more, parts) in cases {
-        place.fails(2, &[&PATH[..], more, &["--out", "out"]].concat(), parts);
+        place.fails(2, &[&words(PATH)[..], more, &["--out", "out"]].concat(), parts);
     }
     // A wrong range is one, whether or not a neighbour is wanted.
     for command in [

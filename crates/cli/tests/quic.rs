@@ -1,4 +1,4 @@
-//! QUIC in real time, beside other backends, and the qlog of a run.
+//! QUIC in real time, compared with other backends, and the qlog of a run.
 
 #[cfg(target_os = "linux")]
 #[path = "../../linux/tests/support/ready.rs"]
@@ -62,10 +62,11 @@ fn what_is_no_single_download_is_refused_in_real_time() {
 #[cfg(target_os = "linux")]
 #[test]
 fn three_backends_stand_side_by_side_and_are_found_again() {
-    if !ready::unobstructed((!ready::root()).then(|| "not root".to_owned()).or_else(ready::no_tun).as_deref())
-    {
+    let Some(()) = ready::unobstructed(
+        (!ready::root()).then(|| "not root".to_owned()).or_else(ready::no_tun).as_deref(),
+    ) else {
         return;
-    }
+    };
     let place = Place::new("quic_sides");
     let rows =
         ["--on", "sim,quic,quic-real", "--algorithms", "hystart,best,noq_cubic", "--exact", "--out", "out"];

@@ -1,6 +1,6 @@
 //! `ramp recommend`: a stack's choices on stated ranges and on a population.
 
-use support::{Place, stderr};
+use support::{Place, stderr, words};
 
 mod support;
 
@@ -115,19 +115,7 @@ fn on_a_population_the_table_says_how_to_set_what_is_recommended() {
     let again = place.ramp(&call);
     assert!(stderr(&again).contains("runs were finished already"), "{}", stderr(&again));
     // The simulator's other rows have these settings as well.
-    let row = place.stdout(&[
-        "compare",
-        "--rate",
-        "20mbit",
-        "--rtt",
-        "40ms",
-        "--size",
-        "100kB",
-        "--exact",
-        "--csv",
-        "-a",
-        "hystart,wide=hystart:initial-window=64",
-    ]);
+    let row = place.stdout(&words("compare --rate 20mbit --rtt 40ms --size 100kB --exact --csv -a hystart,wide=hystart:initial-window=64"));
     assert!(row.contains("wide"), "{row}");
 }
 

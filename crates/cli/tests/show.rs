@@ -5,7 +5,7 @@ mod support;
 use std::process::Stdio;
 
 use serde_json::Value;
-use support::{Place, SMALL, stderr};
+use support::{Place, SMALL, stderr, words};
 
 const PATH: [&str; 6] = ["--rate", "20mbit", "--rtt", "40ms", "--size", "200kB"];
 
@@ -126,7 +126,7 @@ fn a_reader_who_leaves_early_is_no_error() {
 #[test]
 fn tables_fit_the_width_that_columns_gives() {
     let place = Place::new("widths");
-    place.stdout(&[&SMALL[..], &["--out", "out"]].concat());
+    place.stdout(&[&words(SMALL)[..], &["--out", "out"]].concat());
     for width in [60, 80, 120, 200] {
         for arguments in [&["report", "out"][..], &["list", "algorithms"], &["explain", "hystart"]] {
             let output = place.command(arguments).env("COLUMNS", width.to_string()).output().unwrap();
@@ -298,7 +298,7 @@ fn a_variant_of_an_experiment_has_pages_of_its_own() {
     assert!(one.contains("(3 runs"), "{one}");
 }
 
-/// What a shell would be told for the last of these words.
+/// The completions that a shell would get for the last of these words.
 fn completed(place: &Place, words: &[&str]) -> Vec<String> {
     let mut command = place.command(&[&["--", "ramp"], words].concat());
     command.env("COMPLETE", "bash").env("_CLAP_IFS", "\n").env("_CLAP_COMPLETE_COMP_TYPE", "9");

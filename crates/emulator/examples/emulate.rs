@@ -81,7 +81,7 @@ mod linux {
             limit: scenario.stop.after,
             ..Download::default()
         };
-        let result = running.download(&download, &mut ()).into_diagnostic()?;
+        let result = running.download(&download, |_| {}).into_diagnostic()?;
         let report = running.stop().into_diagnostic()?;
         let time = result.duration().map(|time| format!("in {:.3} s", time.secs_f64()));
         let (bytes, name) = (result.received_bytes, result.congestion_control);

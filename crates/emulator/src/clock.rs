@@ -34,7 +34,6 @@ impl Clock {
     }
 }
 
-/// Processor time of the calling thread.
 pub(crate) fn thread_time() -> Time {
     Time::from_ns(nanoseconds(ClockId::CLOCK_THREAD_CPUTIME_ID))
 }

@@ -15,7 +15,7 @@ use nix::sys::time::{TimeVal, TimeValLike};
 use rampcc::Time;
 
 use crate::engine::ENGINE_PRIORITY;
-use crate::{EmulatorError, Running, sys};
+use crate::{EmulatorError, Result, Running, sys};
 
 /// Sockets' threads run above the emulator's, or it could keep them from the processor.
 const PRIORITY: i32 = ENGINE_PRIORITY + 10;
@@ -101,7 +101,7 @@ pub fn run_above_engine() -> io::Result<()> {
 
 impl Running {
     /// Opens a connection between the hosts of a flow, and waits until its sender has it.
-    pub fn connect(&self, wanted: &Connect) -> Result<Connection, EmulatorError> {
+    pub fn connect(&self, wanted: &Connect) -> Result<Connection> {
         let index = wanted.flow;
         let flow = self.scenario().flows.get(index).ok_or(EmulatorError::Flow { index })?;
         let host = |node| self.plan().host(node).ok_or(EmulatorError::Flow { index });
@@ -171,7 +171,7 @@ impl Running {
         node: usize,
         server: SocketAddr,
         goes_on: impl Fn() -> bool,
-    ) -> Result<Option<TcpStream>, EmulatorError> {
+    ) -> Result<Option<TcpStream>> {
         let host = self.plan().host(node).ok_or(EmulatorError::Host { node })?;
         let client = socket(family(host.address), SockType::Stream, SockFlag::SOCK_CLOEXEC, None)
             .map_err(|error| EmulatorError::io("making a socket", error))?;
@@ -201,7 +201,7 @@ impl Running {
 }
 
 /// A socket of the calling thread's namespace, bound to `address`.
-fn tcp_socket(address: IpAddr, congestion_control: Option<&str>) -> Result<OwnedFd, EmulatorError> {
+fn tcp_socket(address: IpAddr, congestion_control: Option<&str>) -> Result<OwnedFd> {
     let socket = socket(family(address), SockType::Stream, SockFlag::SOCK_CLOEXEC, None)
         .map_err(|error| EmulatorError::io("making a socket", error))?;
     if let Some(name) = congestion_control {
@@ -233,7 +233,7 @@ fn nix_connect(socket: &OwnedFd, address: &SockaddrStorage) -> io::Result<()> {
 }
 
 /// Reads, writes, `connect` and `accept` fail after this long.
-fn block_at_most(socket: &impl AsFd, ms: u64) -> Result<(), EmulatorError> {
+fn block_at_most(socket: &impl AsFd, ms: u64) -> Result {
     set_limits(socket, ms).map_err(|cause| EmulatorError::io("setting a time limit", cause))
 }
 

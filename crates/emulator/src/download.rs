@@ -7,11 +7,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use rampcc::{ExitReason, Time};
-use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, Observer, SenderState};
+use rampcc::Time;
+use rampcc_trace::FlowSample;
 
 use crate::connection::{Connect, Connection, Opener, run_above_engine};
-use crate::{Clock, EmulatorError, Running, TcpInfo};
+use crate::{Clock, EmulatorError, Result, Running, TcpInfo};
 
 /// Written or read at once.
 const CHUNK: usize = 256 << 10;
@@ -47,7 +47,7 @@ pub struct Downloaded {
     pub received_bytes: u64,
     /// The sender's socket at the end.
     pub sender: TcpInfo,
-    /// Samples given to the observer.
+    /// Samples passed on.
     pub samples: u64,
     /// Looks at `TCP_INFO` that failed.
     pub samples_lost: u64,
@@ -74,21 +74,14 @@ impl Default for Download {
 }
 
 impl Running {
-    /// Transfers bytes over the path and tells `observer` what the sender's socket says of itself.
+    /// Transfers bytes over the path, and passes on what the sender's socket says of itself whenever that has changed.
     ///
     /// It returns when the receiver has the last byte, or at the limit. Transfers may run at the same time, each in a
     /// thread of its own.
-    pub fn download(
-        &self,
-        download: &Download,
-        observer: &mut impl Observer,
-    ) -> Result<Downloaded, EmulatorError> {
-        let flow = self.scenario().flows.get(download.flow);
-        let flow = flow.ok_or(EmulatorError::Flow { index: download.flow })?;
-        let size_bytes = download.size_bytes;
-        let opened = FlowEventKind::Opened { size_bytes, under_test: flow.under_test };
-        let now = self.clock().now();
-        observer.on_event(&FlowEvent { now, flow: download.flow as u32, kind: opened });
+    pub fn download(&self, download: &Download, sampled: impl FnMut(&FlowSample)) -> Result<Downloaded> {
+        if download.flow >= self.scenario().flows.len() {
+            return Err(EmulatorError::Flow { index: download.flow });
+        }
         let connection = self.connect(&Connect {
             flow: download.flow,
             congestion_control: download.congestion_control.clone(),
@@ -97,7 +90,7 @@ impl Running {
             limit: download.limit,
         })?;
         let deadline = connection.opened + download.limit;
-        Transfer { download, clock: self.clock(), connection, deadline }.run(observer)
+        Transfer { download, clock: self.clock(), connection, deadline }.run(sampled)
     }
 }
 
@@ -116,7 +109,7 @@ struct Shared {
 }
 
 impl Transfer<'_> {
-    fn run(&self, observer: &mut impl Observer) -> Result<Downloaded, EmulatorError> {
+    fn run(&self, sampled: impl FnMut(&FlowSample)) -> Result<Downloaded> {
         let shared = Shared::default();
         let (done, completed) = channel();
         thread::scope(|scope| {
@@ -132,7 +125,7 @@ impl Transfer<'_> {
                 let _ = done.send(());
                 result
             });
-            let watched = self.watch(&shared, &completed, observer);
+            let (samples, samples_lost) = self.watch(&shared, &completed, sampled);
             shared.over.store(true, Ordering::Relaxed);
             let received = receiving.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             let sent = sending.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -140,23 +133,16 @@ impl Transfer<'_> {
             let completed = received.map_err(|cause| EmulatorError::io("receiving", cause))?;
             let sender = TcpInfo::of(&self.connection.sender)
                 .map_err(|cause| EmulatorError::io("reading TCP_INFO", cause))?;
-            let result = Downloaded {
+            Ok(Downloaded {
                 congestion_control: self.connection.congestion_control.clone(),
                 opened: self.connection.opened,
                 established: self.connection.established,
                 completed,
                 received_bytes: shared.received.load(Ordering::Relaxed),
                 sender,
-                samples: watched.samples,
-                samples_lost: watched.lost,
-            };
-            let bytes = result.received_bytes;
-            let (now, kind) = match completed {
-                Some(at) => (at.max(watched.newest), FlowEventKind::Completed { bytes }),
-                None => (self.clock.now(), FlowEventKind::Unfinished { bytes }),
-            };
-            observer.on_event(&FlowEvent { now, flow: self.download.flow as u32, kind });
-            Ok(result)
+                samples,
+                samples_lost,
+            })
         })
     }
 
@@ -205,85 +191,32 @@ impl Transfer<'_> {
         Ok(None)
     }
 
-    /// Samples the sender's socket until the receiver is done.
-    fn watch(&self, shared: &Shared, completed: &Receiver<()>, observer: &mut impl Observer) -> Watched {
-        let flow = self.download.flow as u32;
+    /// Samples the sender's socket until the receiver is done; how many samples there were, and how many failed.
+    fn watch(
+        &self,
+        shared: &Shared,
+        completed: &Receiver<()>,
+        mut sampled: impl FnMut(&FlowSample),
+    ) -> (u64, u64) {
         let paces = self.connection.congestion_control.contains("bbr");
-        let mut watched = Watched { newest: self.connection.established, ..Watched::default() };
-        let tell = |observer: &mut dyn Observer, now, kind| {
-            observer.on_event(&FlowEvent { now, flow, kind });
-        };
-        tell(observer, watched.newest, FlowEventKind::Established);
         let every = Duration::from_nanos(self.download.sample_every.ns().max(100_000));
+        let (mut samples, mut lost, mut last) = (0, 0, TcpInfo::default());
         loop {
             let waited = completed.recv_timeout(every);
-            let Ok(info) = TcpInfo::of(&self.connection.sender) else {
-                watched.lost += 1;
-                if waited == Err(RecvTimeoutError::Timeout) && !self.over(shared) {
-                    continue;
+            match TcpInfo::of(&self.connection.sender) {
+                Ok(info) if info != last => {
+                    sampled(&info.sample(self.clock.now(), self.download.flow as u32, paces));
+                    samples += 1;
+                    last = info;
                 }
-                return watched;
-            };
-            let now = self.clock.now();
-            if info != watched.info {
-                let sample = info.sample(now, flow, paces);
-                if !watched.left && !info.in_slow_start() {
-                    watched.left = true;
-                    tell(observer, now, exit(&sample));
-                }
-                let repairs = sample.state != SenderState::Open;
-                if repairs != watched.repairs {
-                    watched.repairs = repairs;
-                    let FlowSample { cwnd_bytes, in_flight_bytes, .. } = sample;
-                    let kind = if repairs {
-                        FlowEventKind::RecoveryStart { cwnd_bytes, in_flight_bytes }
-                    } else {
-                        FlowEventKind::RecoveryEnd
-                    };
-                    tell(observer, now, kind);
-                }
-                observer.on_flow(&sample);
-                watched.samples += 1;
-                watched.info = info;
+                Ok(_) => {}
+                Err(_) => lost += 1,
             }
-            let received = shared.received.load(Ordering::Relaxed);
-            if received != watched.received {
-                watched.received = received;
-                tell(observer, now, FlowEventKind::Received { bytes: received });
-            }
-            watched.newest = now;
             if waited != Err(RecvTimeoutError::Timeout) || self.over(shared) {
-                return watched;
+                return (samples, lost);
             }
         }
     }
-}
-
-#[derive(Default)]
-struct Watched {
-    newest: Time,
-    samples: u64,
-    lost: u64,
-    received: u64,
-    left: bool,
-    repairs: bool,
-    info: TcpInfo,
-}
-
-/// Start-up ended before this sample. `TCP_INFO` tells losses and timeouts; every other reason looks like a
-/// threshold that was lowered to the window.
-fn exit(sample: &FlowSample) -> FlowEventKind {
-    let reason = match sample.state {
-        SenderState::Loss => ExitReason::Timeout,
-        SenderState::Recovery => ExitReason::Loss,
-        SenderState::Open => ExitReason::Ssthresh,
-    };
-    let (evidence, limit) = match reason {
-        ExitReason::Ssthresh => (sample.cwnd_bytes, sample.ssthresh_bytes),
-        _ => (sample.lost_bytes, 0),
-    };
-    let cwnd_bytes = sample.cwnd_bytes;
-    FlowEventKind::StartupExit { reason, evidence, limit, cwnd_bytes, deciding_sent: Time::ZERO }
 }
 
 fn is_wait(error: &io::Error) -> bool {

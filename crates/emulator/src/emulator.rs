@@ -18,7 +18,7 @@ use crate::options::Options;
 use crate::plan::{Buffers, End, Host, Plan};
 use crate::privileges::missing_capabilities;
 use crate::report::{ErrorReport, Lateness, LinkReport, Verdict, tolerated};
-use crate::{Clock, EmulatorError};
+use crate::{Clock, EmulatorError, Result};
 
 /// Starts emulated paths.
 #[derive(Debug)]
@@ -51,12 +51,12 @@ impl Emulator {
     /// Makes two namespaces and plays the links of `scenario` between them from now on, as the run with this seed.
     ///
     /// Needs `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`, here or within a user namespace.
-    pub fn start(scenario: &Scenario, seed: u64, options: &Options) -> Result<Running, EmulatorError> {
+    pub fn start(scenario: &Scenario, seed: u64, options: &Options) -> Result<Running> {
         Self::ready(scenario, seed, options)?.start()
     }
 
     /// The same, up to the moment before time begins.
-    pub fn ready(scenario: &Scenario, seed: u64, options: &Options) -> Result<Ready, EmulatorError> {
+    pub fn ready(scenario: &Scenario, seed: u64, options: &Options) -> Result<Ready> {
         let scenario = scenario.at_seed(seed);
         let plan = Plan::new(&scenario, options)?;
         if let Some(capability) = missing_capabilities().first() {
@@ -81,7 +81,7 @@ impl Emulator {
 
 impl Ready {
     /// Plays the links from now on.
-    pub fn start(self) -> Result<Running, EmulatorError> {
+    pub fn start(self) -> Result<Running> {
         let Self { namespaces, devices, plan, scenario, seed, options } = self;
         let recorded = Recorded {
             queue: options.sample_queue,
@@ -108,7 +108,7 @@ impl Ready {
             .map_err(|cause| EmulatorError::io("starting the emulator's thread", cause))?;
         let tcp = options.tcp;
         let running = Running { namespaces, plan, tcp, scenario, clock, stop, thread: Some(thread) };
-        // An error of the thread itself is told when it is stopped.
+        // An error of the thread itself is reported when it is stopped.
         let _ = started.recv();
         Ok(running)
     }
@@ -119,16 +119,12 @@ impl Ready {
     }
 
     /// As [`Running::in_namespace`].
-    pub fn in_namespace<T: Send>(
-        &self,
-        end: End,
-        work: impl FnOnce() -> T + Send,
-    ) -> Result<T, EmulatorError> {
+    pub fn in_namespace<T: Send>(&self, end: End, work: impl FnOnce() -> T + Send) -> Result<T> {
         in_namespace(&self.namespaces, end, work)
     }
 
     /// As [`Running::command`].
-    pub fn command(&self, end: End, program: &str) -> Result<Command, EmulatorError> {
+    pub fn command(&self, end: End, program: &str) -> Result<Command> {
         command(&self.namespaces, end, program)
     }
 }
@@ -137,13 +133,13 @@ fn in_namespace<T: Send>(
     namespaces: &[Namespace; 2],
     end: End,
     work: impl FnOnce() -> T + Send,
-) -> Result<T, EmulatorError> {
+) -> Result<T> {
     namespaces[end as usize]
         .run(work)
         .map_err(|cause| EmulatorError::io("entering a network namespace", cause))
 }
 
-fn command(namespaces: &[Namespace; 2], end: End, program: &str) -> Result<Command, EmulatorError> {
+fn command(namespaces: &[Namespace; 2], end: End, program: &str) -> Result<Command> {
     namespaces[end as usize]
         .command(program)
         .map_err(|cause| EmulatorError::io("copying a descriptor", cause))
@@ -178,26 +174,22 @@ impl Running {
     }
 
     /// Runs `work` in a thread that is in the namespace of `end`. Sockets made there stay there.
-    pub fn in_namespace<T: Send>(
-        &self,
-        end: End,
-        work: impl FnOnce() -> T + Send,
-    ) -> Result<T, EmulatorError> {
+    pub fn in_namespace<T: Send>(&self, end: End, work: impl FnOnce() -> T + Send) -> Result<T> {
         in_namespace(&self.namespaces, end, work)
     }
 
     /// [`Self::in_namespace`] at the sender's end.
-    pub fn in_sender<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, EmulatorError> {
+    pub fn in_sender<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T> {
         self.in_namespace(End::Sender, work)
     }
 
     /// A program that will run in the namespace of `end`, and be killed when the thread that started it ends.
-    pub fn command(&self, end: End, program: &str) -> Result<Command, EmulatorError> {
+    pub fn command(&self, end: End, program: &str) -> Result<Command> {
         command(&self.namespaces, end, program)
     }
 
     /// Servers answer connections from `node` with this congestion control: the route to its address names it.
-    pub fn steer(&self, node: usize, congestion_control: &str) -> Result<(), EmulatorError> {
+    pub fn steer(&self, node: usize, congestion_control: &str) -> Result {
         let client = self.plan.host(node).ok_or(EmulatorError::Host { node })?;
         let servers = &self.namespaces[client.end.other() as usize];
         servers.steer(client.address, congestion_control, &self.tcp).map_err(|cause| {
@@ -222,7 +214,7 @@ impl Running {
     }
 
     /// Ends the run and tells how good it was.
-    pub fn stop(mut self) -> Result<ErrorReport, EmulatorError> {
+    pub fn stop(mut self) -> Result<ErrorReport> {
         let played = self.join().unwrap_or_else(|| Err(io::Error::other("it was stopped before")));
         let mut played = played.map_err(|cause| EmulatorError::io("emulating the path", cause))?;
         let mut ports = played.ports;
@@ -274,7 +266,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Whoever wants to know calls `stop`.
+        // A caller who needs the result calls `stop`.
         let _ = self.join();
     }
 }

@@ -4,6 +4,9 @@ use std::io;
 
 use crate::plan::Unsupported;
 
+/// Result of what may fail with [`EmulatorError`].
+pub type Result<T = (), E = EmulatorError> = std::result::Result<T, E>;
+
 /// Error of starting the emulator or of a download.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -34,7 +34,7 @@ pub use clock::Clock;
 pub use connection::{Connect, Connection, Opener, Receiving, run_above_engine};
 pub use download::{Download, Downloaded};
 pub use emulator::{Emulator, Ready, Running};
-pub use error::EmulatorError;
+pub use error::{EmulatorError, Result};
 pub use namespace::HostTcp;
 pub use options::Options;
 pub use plan::{Buffers, End, Family, Host, RATED, SHORTEST_RTT, Unsupported, check};

@@ -1,4 +1,4 @@
-//! A network namespace that lives as long as somebody holds it.
+//! A network namespace that lives as long as it is held.
 
 use std::fs;
 use std::io;
@@ -16,10 +16,10 @@ use nix::sys::stat::Mode;
 
 use rampcc::Time;
 
-use crate::EmulatorError;
 use crate::netlink::{self, Network, RouteMetric};
 use crate::plan::{Buffers, End, Family};
 use crate::sys::{self, Setting};
+use crate::{EmulatorError, Result};
 
 /// Name of the device in both namespaces.
 pub(crate) const DEVICE: &str = "ramp0";
@@ -43,7 +43,7 @@ pub(crate) struct HostSettings {
     pub(crate) tcp: HostTcp,
 }
 
-/// Settings of the hosts' TCP beside buffers. The default is the kernel's own.
+/// Settings of the hosts' TCP other than buffers. The default is the kernel's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct HostTcp {
@@ -87,8 +87,7 @@ impl HostTcp {
 }
 
 impl Namespace {
-    /// A new one, empty.
-    pub(crate) fn new() -> Result<Self, EmulatorError> {
+    pub(crate) fn new() -> Result<Self> {
         let make = || -> io::Result<OwnedFd> {
             unshare(CloneFlags::CLONE_NEWNET)?;
             let flags = OFlag::O_RDONLY | OFlag::O_CLOEXEC;
@@ -99,7 +98,6 @@ impl Namespace {
         Ok(Self { handle })
     }
 
-    /// Runs `work` in a thread that is in this namespace.
     pub(crate) fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         in_thread(|| {
             setns(&self.handle, CloneFlags::CLONE_NEWNET)?;
@@ -130,7 +128,7 @@ impl Namespace {
     }
 
     /// Makes the TUN device and sets up addresses, routes and TCP.
-    pub(crate) fn set_up(&self, settings: &HostSettings) -> Result<OwnedFd, EmulatorError> {
+    pub(crate) fn set_up(&self, settings: &HostSettings) -> Result<OwnedFd> {
         self.run(|| set_up(settings))
             .map_err(|cause| EmulatorError::io("entering a network namespace", cause))?
     }
@@ -145,7 +143,7 @@ impl Namespace {
     }
 }
 
-fn set_up(settings: &HostSettings) -> Result<OwnedFd, EmulatorError> {
+fn set_up(settings: &HostSettings) -> Result<OwnedFd> {
     write_sysctls(settings)?;
     let tun = sys::open_tun(DEVICE).map_err(|cause| match cause.kind() {
         io::ErrorKind::PermissionDenied if Path::new("/dev/net/tun").exists() && openable() => {
@@ -192,7 +190,7 @@ fn openable() -> bool {
     fs::OpenOptions::new().read(true).write(true).open("/dev/net/tun").is_ok()
 }
 
-fn write_sysctls(settings: &HostSettings) -> Result<(), EmulatorError> {
+fn write_sysctls(settings: &HostSettings) -> Result {
     let Buffers { receive_initial, receive_max, send_max, .. } = settings.buffers;
     let send_initial = send_max.min(16 << 10);
     for (name, value) in [
@@ -226,7 +224,7 @@ fn write_sysctls(settings: &HostSettings) -> Result<(), EmulatorError> {
     if ipv6 { write_sysctl("ipv6/conf/default/addr_gen_mode", "1") } else { Ok(()) }
 }
 
-fn write_sysctl(name: &str, value: &str) -> Result<(), EmulatorError> {
+fn write_sysctl(name: &str, value: &str) -> Result {
     let path = format!("/proc/sys/net/{name}");
     fs::write(&path, value).map_err(|cause| EmulatorError::io(format!("writing `{value}` to {path}"), cause))
 }

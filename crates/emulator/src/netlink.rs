@@ -91,7 +91,7 @@ impl Network {
 
 /// Gives a device of the calling thread's namespace an address, usable at once, and a route to its network.
 pub(crate) fn add_address(device: &str, own: Network) -> io::Result<()> {
-    // Nobody else has it: the kernel does not ask the network first.
+    // No one else has it: the kernel does not ask the network first.
     const IFA_F_NODAD: u8 = 0x02;
     let flags = if own.address.is_ipv6() { IFA_F_NODAD } else { 0 };
     // struct ifaddrmsg

@@ -110,14 +110,12 @@ impl Packets {
     }
 }
 
-/// What is kept beside totals.
+/// What is kept besides totals.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Recorded {
     /// The bottleneck's queue after each arrival.
     pub(crate) queue: bool,
-    /// Every drop.
     pub(crate) drops: bool,
-    /// Every packet of a host.
     pub(crate) packets: bool,
 }
 
@@ -195,7 +193,7 @@ impl Network {
         self.spare.push(buffer);
     }
 
-    /// Takes a packet in at `now`, or when the first link took its last one, if that is later. `false`: nobody
+    /// Takes a packet in at `now`, or when the first link took its last one, if that is later. `false`: no one
     /// knows where it should go.
     pub(crate) fn handle_packet(&mut self, now: Time, bytes: Vec<u8>) -> bool {
         let packet = match IpPacket::parse(bytes, self.overhead) {

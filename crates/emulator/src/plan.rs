@@ -59,7 +59,6 @@ pub enum Family {
 }
 
 impl Family {
-    /// The address of host `number`, from 1.
     pub(crate) fn address(self, end: End, number: u16) -> IpAddr {
         let host = number | if end == End::Receiver { 0x8000 } else { 0 };
         let [high, low] = host.to_be_bytes();
@@ -140,7 +139,7 @@ pub enum Unsupported {
 
 /// Checks that the emulator can play `scenario`; the error names what it cannot play.
 ///
-/// What the hosts do (windows, timers, acknowledgements) is not asked here: that belongs to whoever runs them.
+/// What the hosts do (windows, timers, acknowledgements) is not asked here: that belongs to the code that runs them.
 pub fn check(scenario: &Scenario, family: Family) -> Result<(), Unsupported> {
     Plan::new(scenario, &Options { family, ..Options::default() }).map(|_| ())
 }
@@ -332,7 +331,7 @@ fn peak_rate(capacity: &Capacity) -> Rate {
     }
 }
 
-/// Bounds of buffers that nobody has set: Linux's own default at least, and half of what `tcp_rmem` can say.
+/// Bounds of buffers that are not set: Linux's own default at least, and half of what `tcp_rmem` can say.
 const BUFFER: (u64, u64) = (6 << 20, 1 << 30);
 
 /// What the kernel counts for a socket per payload byte in flight, at worst: a 2304-byte allocation per segment of

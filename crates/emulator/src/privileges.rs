@@ -7,7 +7,7 @@ use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{getegid, geteuid};
 use rampcc_system::capabilities::missing;
 
-use crate::EmulatorError;
+use crate::{EmulatorError, Result};
 
 /// The capabilities that the emulator needs and this process does not have.
 ///
@@ -21,7 +21,7 @@ pub fn missing_capabilities() -> Vec<&'static str> {
 ///
 /// The kernel's own congestion controls work there; loading BPF and real-time priority do not. Call it at the very
 /// beginning of `main`: the kernel refuses it to a process with several threads.
-pub fn enter_user_namespace() -> Result<(), EmulatorError> {
+pub fn enter_user_namespace() -> Result {
     let (user, group) = (geteuid(), getegid());
     let refused = |reason: String| EmulatorError::UserNamespace { reason };
     unshare(CloneFlags::CLONE_NEWUSER).map_err(|error| {

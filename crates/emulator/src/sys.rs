@@ -23,7 +23,7 @@ pub(crate) fn open_tun(name: &str) -> io::Result<OwnedFd> {
     // SAFETY: the path is a C string.
     let fd = unsafe { libc::open(c"/dev/net/tun".as_ptr(), flags) };
     checked(fd)?;
-    // SAFETY: the descriptor is new and nobody else's.
+    // SAFETY: the descriptor is new and has no other owner.
     let tun = unsafe { OwnedFd::from_raw_fd(fd) };
     let mut request = interface(name);
     request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as i16;
@@ -32,7 +32,7 @@ pub(crate) fn open_tun(name: &str) -> io::Result<OwnedFd> {
     Ok(tun)
 }
 
-/// What an interface can be told.
+/// What can be set on an interface.
 pub(crate) enum Setting {
     Mtu(u32),
     Up,

@@ -55,7 +55,7 @@ mod linux {
                 congestion_control: Some(name.to_owned()),
                 ..Download::default()
             };
-            let result = running.download(&download, &mut ()).expect("the transfer runs");
+            let result = running.download(&download, |_| {}).expect("the transfer runs");
             let report = running.stop().expect("the emulator ran");
             assert_eq!((result.congestion_control.as_str(), result.received_bytes), (name, 500_000));
             assert!(!report.realtime, "real-time priority needs a capability outside");

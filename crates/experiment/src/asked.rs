@@ -7,7 +7,7 @@ use rampcc::Traits;
 use rampcc_backend::Backend;
 use rampcc_scenario::{Arm, Setting, nearest};
 
-use crate::error::ExperimentError;
+use crate::error::{ExperimentError, Result};
 use crate::row::{Row, control};
 
 /// Most comparisons that sweeps may ask for.
@@ -23,7 +23,7 @@ pub struct Sweep {
 
 impl Sweep {
     /// From `FIELD=A,B,C` each; fields that begin with `algorithm.` make rows.
-    pub fn parse(texts: &[String]) -> Result<Self, ExperimentError> {
+    pub fn parse(texts: &[String]) -> Result<Self> {
         let mut sweep = Self { variants: vec![Vec::new()], rows: Vec::new() };
         for text in texts {
             if text.trim_start().starts_with("algorithm.") {
@@ -48,8 +48,8 @@ impl Sweep {
     }
 
     /// The rows of a comparison: `named` ones and those of named groups (none: the default ones, or only the yardstick
-    /// beside swept rows), each swept algorithm in the place of its plain row.
-    pub fn rows(&self, named: &[String], backends: &[&dyn Backend]) -> Result<Vec<Row>, ExperimentError> {
+    /// with swept rows), each swept algorithm in the place of its plain row.
+    pub fn rows(&self, named: &[String], backends: &[&dyn Backend]) -> Result<Vec<Row>> {
         let mut all = if !named.is_empty() {
             named_rows(named, backends)?
         } else if self.rows.is_empty() {
@@ -105,7 +105,7 @@ fn members(of: Traits) -> impl Iterator<Item = Row> {
 }
 
 /// Rows as they are asked for; what is named by itself is not brought again by a group.
-fn named_rows(named: &[String], backends: &[&dyn Backend]) -> Result<Vec<Row>, ExperimentError> {
+fn named_rows(named: &[String], backends: &[&dyn Backend]) -> Result<Vec<Row>> {
     if named.iter().all(|text| text.trim().is_empty()) {
         return Err(ExperimentError::request("algorithms", "is empty"));
     }
@@ -130,7 +130,6 @@ fn named_rows(named: &[String], backends: &[&dyn Backend]) -> Result<Vec<Row>, E
     Ok(rows)
 }
 
-/// The error for a text that is nearly a group's name.
 fn near_group(text: &str) -> Option<ExperimentError> {
     let known: Vec<&str> = groups().map(|(word, _)| word).collect();
     let word = nearest(text, known.iter().copied())?;

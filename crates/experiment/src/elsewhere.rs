@@ -16,7 +16,7 @@ use rampcc_scenario::{Arm, OfSender, Scenario};
 use serde::{Deserialize, Serialize};
 
 use crate::context::digest;
-use crate::error::ExperimentError;
+use crate::error::{ExperimentError, Result};
 use crate::row::{Row, Steering};
 use crate::run::{Kept, Run};
 
@@ -27,13 +27,13 @@ pub trait Workers: Sync {
     /// # Errors
     ///
     /// The first of those that `tasks` and `keep` give, and of its own. An interruption is none: it ends the tasks.
-    fn play(&self, tasks: &mut Tasks<'_>, keep: &mut Keep<'_>) -> Result<(), ExperimentError>;
+    fn play(&self, tasks: &mut Tasks<'_>, keep: &mut Keep<'_>) -> Result;
 }
 
 /// Tasks, one after the other: they are made as they are taken.
-pub type Tasks<'a> = dyn Iterator<Item = Result<Sent, ExperimentError>> + 'a;
+pub type Tasks<'a> = dyn Iterator<Item = Result<Sent>> + 'a;
 /// Takes the answer to the task with this number.
-pub type Keep<'a> = dyn FnMut(usize, &str) -> Result<(), ExperimentError> + 'a;
+pub type Keep<'a> = dyn FnMut(usize, &str) -> Result + 'a;
 
 /// A task on its way.
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ pub struct Parcel {
 
 impl Parcel {
     /// Of a scenario whose files are still what they were.
-    pub fn new(scenario: &Scenario) -> Result<Self, ExperimentError> {
+    pub fn new(scenario: &Scenario) -> Result<Self> {
         Ok(Self {
             name: scenario.name.clone(),
             text: scenario.text.clone(),
@@ -70,7 +70,7 @@ impl Parcel {
     }
 
     /// The scenario.
-    pub fn open(self) -> Result<Scenario, ExperimentError> {
+    pub fn open(self) -> Result<Scenario> {
         let Self { name, text, directory, files } = self;
         Ok(Scenario::parse_carrying(&name, &text, directory.as_deref(), files)?)
     }
@@ -95,7 +95,7 @@ pub struct Task {
 
 impl Task {
     /// Of a run that an algorithm steers.
-    pub fn new(run: &Run<'_>, command: &str) -> Result<Self, ExperimentError> {
+    pub fn new(run: &Run<'_>, command: &str) -> Result<Self> {
         let Steering::Core(arm) = &run.row.steering else {
             let problem = format!("{}: other processes need not have what steers it", run.row.label);
             return Err(ExperimentError::input(problem));
@@ -113,7 +113,7 @@ impl Task {
     }
 
     /// The row that is played, with an algorithm of the registry.
-    pub fn row(&self) -> Result<Row, ExperimentError> {
+    pub fn row(&self) -> Result<Row> {
         let algorithm = rampcc::algorithm(&self.algorithm)
             .ok_or_else(|| self.other(&format!("it has no algorithm `{}`", self.algorithm)))?;
         Ok(self.row_of(algorithm))
@@ -131,7 +131,7 @@ impl Task {
         received: &'a Received,
         row: &'a Row,
         backend: &'a dyn Backend,
-    ) -> Result<Run<'a>, ExperimentError> {
+    ) -> Result<Run<'a>> {
         let run = Run {
             seed: self.key.seed,
             extra_startup_rounds: self.key.extra_startup_rounds,
@@ -154,7 +154,7 @@ impl Task {
     }
 
     /// The record of the run as JSON.
-    pub fn record(&self, run: &Run<'_>, interrupted: &AtomicBool) -> Result<String, ExperimentError> {
+    pub fn record(&self, run: &Run<'_>, interrupted: &AtomicBool) -> Result<String> {
         match run.watch(&self.command, &mut (), interrupted) {
             Ok(record) => Ok(serde_json::to_string(&record)?),
             Err(error) => Err(failed(run, &error)),
@@ -177,7 +177,7 @@ pub struct Sender {
 
 impl Sender {
     /// A run as number so many.
-    pub fn send(&mut self, number: usize, run: &Run<'_>, task: &Task) -> Result<Sent, ExperimentError> {
+    pub fn send(&mut self, number: usize, run: &Run<'_>, task: &Task) -> Result<Sent> {
         let digest = run.digest.to_owned();
         let path = match &self.last {
             Some((last, path)) if *last == digest => Arc::clone(path),
@@ -199,7 +199,7 @@ pub struct Received {
 
 impl Received {
     /// Reads a [`Sent::path`].
-    pub fn read(path: &str) -> Result<Self, ExperimentError> {
+    pub fn read(path: &str) -> Result<Self> {
         let parcel: Parcel = serde_json::from_str(path)?;
         let scenario = parcel.open()?;
         let digest = digest(&scenario);

@@ -7,6 +7,9 @@ use miette::Diagnostic;
 use rampcc_scenario::ScenarioError;
 use thiserror::Error;
 
+/// Result of what may fail with [`ExperimentError`].
+pub type Result<T = (), E = ExperimentError> = std::result::Result<T, E>;
+
 /// Error that leaves an experiment without a result.
 #[derive(Debug, Error, Diagnostic)]
 pub enum ExperimentError {
@@ -41,7 +44,7 @@ pub enum ExperimentError {
         backend: &'static str,
         /// Its name.
         scenario: String,
-        /// Everything that it asks in vain.
+        /// Everything that the backend cannot do of it.
         reasons: Vec<String>,
         /// Possible changes.
         #[help]
@@ -92,7 +95,7 @@ pub enum ExperimentError {
 }
 
 impl ExperimentError {
-    /// True if the input must change; if not, the machine is at fault, or nobody.
+    /// True if the input must change; if not, the machine is at fault, or nothing is.
     pub fn is_input(&self) -> bool {
         matches!(
             self,

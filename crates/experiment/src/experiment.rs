@@ -10,7 +10,7 @@ use rampcc_lab::Comparison;
 use rampcc_scenario::{Scenario, TrafficKind};
 
 use crate::asked::{EVERY, Sweep};
-use crate::error::ExperimentError;
+use crate::error::{ExperimentError, Result};
 use crate::judged::Found;
 use crate::place::{self, PLAN};
 use crate::plan::Plan;
@@ -61,7 +61,7 @@ impl<'a> Experiment<'a> {
     /// # Errors
     ///
     /// Whatever is wrong with the request, before anything is played or written.
-    pub fn plan(request: Request<'a>, progress: &dyn Progress) -> Result<Self, ExperimentError> {
+    pub fn plan(request: Request<'a>, progress: &dyn Progress) -> Result<Self> {
         let sweep = Sweep::parse(&request.sweep)?;
         let everything = request.algorithms.iter().any(|text| text.split(',').any(|row| row.trim() == EVERY));
         let named = !request.algorithms.is_empty() && !everything;
@@ -141,11 +141,7 @@ impl<'a> Experiment<'a> {
     /// # Errors
     ///
     /// [`ExperimentError::Interrupted`] where `interrupted` was raised before the last run; the same request goes on from there.
-    pub fn play(
-        &self,
-        progress: &dyn Progress,
-        interrupted: &AtomicBool,
-    ) -> Result<Finished, ExperimentError> {
+    pub fn play(&self, progress: &dyn Progress, interrupted: &AtomicBool) -> Result<Finished> {
         if let Some((directory, plan)) = &self.sweep {
             sweep::write_plan(&Store::bare(directory)?, plan)?;
         }
@@ -178,14 +174,13 @@ impl<'a> Experiment<'a> {
         Ok(Finished { found, played, runs })
     }
 
-    /// What one backend plays.
     fn play_on(
         &self,
         backend: &dyn Backend,
         progress: &dyn Progress,
         interrupted: &AtomicBool,
         judged: &mut Judged,
-    ) -> Result<Played, ExperimentError> {
+    ) -> Result<Played> {
         let variants = || self.variants().filter(|(_, variant)| variant.backend.name() == backend.name());
         let runs: usize = variants().map(|(_, variant)| variant.runs()).sum();
         let mut played = Played::default();
@@ -238,7 +233,7 @@ impl<'a> Experiment<'a> {
 type Judged = BTreeMap<(usize, &'static str), (Store, Comparison)>;
 
 /// The backends to play on, each once, in the order of all.
-fn ordered<'a>(request: &Request<'a>) -> Result<Vec<&'a dyn Backend>, ExperimentError> {
+fn ordered<'a>(request: &Request<'a>) -> Result<Vec<&'a dyn Backend>> {
     let asked = |backend: &&&dyn Backend| request.on.iter().any(|on| on.name() == backend.name());
     let backends: Vec<&dyn Backend> = request.backends.iter().filter(asked).copied().collect();
     match request.on.iter().find(|on| backends.iter().all(|b| b.name() != on.name())) {
@@ -251,8 +246,8 @@ fn ordered<'a>(request: &Request<'a>) -> Result<Vec<&'a dyn Backend>, Experiment
     }
 }
 
-/// Refuses a scenario that tests nothing, and one that the backend cannot play with everything that it asks in vain.
-pub fn check(backend: &dyn Backend, scenario: &Scenario, rows: &[Row]) -> Result<(), ExperimentError> {
+/// Refuses a scenario that tests nothing, and one that the backend cannot play, with all that it cannot do of it.
+pub fn check(backend: &dyn Backend, scenario: &Scenario, rows: &[Row]) -> Result {
     tests_something(scenario)?;
     let mut reasons: Vec<String> = Vec::new();
     for row in rows {
@@ -281,7 +276,7 @@ pub fn check(backend: &dyn Backend, scenario: &Scenario, rows: &[Row]) -> Result
 }
 
 /// There is nothing to compare where every flow names its algorithm.
-fn tests_something(scenario: &Scenario) -> Result<(), ExperimentError> {
+fn tests_something(scenario: &Scenario) -> Result {
     let drawn = scenario.traffic.iter().any(|traffic| match traffic.kind {
         TrafficKind::Cbr { .. } => false,
         TrafficKind::Poisson { under_test_share, .. }
@@ -305,7 +300,7 @@ impl Set<'_> {
     }
 
     /// What was found on its backends, together.
-    fn results(&self, number: usize, judged: &mut Judged) -> Result<Results, ExperimentError> {
+    fn results(&self, number: usize, judged: &mut Judged) -> Result<Results> {
         let found = self.variants.iter().filter_map(|v| judged.remove(&(number, v.backend.name())));
         let results = Results::of(found.collect(), || match &self.sides {
             Some(sides) => Ok(Some((Store::bare(&sides.directory)?, &sides.plan))),
@@ -322,7 +317,7 @@ fn together(
     compared: &[Vec<Variant<'_>>],
     request: &Request<'_>,
     progress: &dyn Progress,
-) -> Result<(String, PathBuf), ExperimentError> {
+) -> Result<(String, PathBuf)> {
     let all = || compared.iter().flatten();
     let identity = place::identity(all().map(|variant| variant.plan.identity.as_str()));
     let name = all().next().map_or(String::new(), |first| first.scenario.name.clone());
@@ -349,7 +344,7 @@ fn placed(
     out: Option<&Path>,
     request: &Request<'_>,
     progress: &dyn Progress,
-) -> Result<Option<Sides>, ExperimentError> {
+) -> Result<Option<Sides>> {
     let place = |variant: &Variant<'_>, out: Option<&Path>| {
         let tail = match variant.backend.clock() {
             Clock::Virtual => String::new(),

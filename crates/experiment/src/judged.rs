@@ -5,7 +5,7 @@ use std::path::Path;
 use rampcc::figures::{counted, plural};
 use rampcc_lab::Comparison;
 
-use crate::error::ExperimentError;
+use crate::error::{ExperimentError, Result};
 use crate::neighbours;
 use crate::place::{self, PLAN, SIDES_PLAN, SWEEP_PLAN};
 use crate::plan::Plan;
@@ -24,11 +24,7 @@ pub enum Found {
 }
 
 /// Judges and reports again what a results directory holds; nothing is played. `on`: of results of several backends, those of one.
-pub fn judge_again(
-    directory: &Path,
-    on: Option<&str>,
-    progress: &dyn Progress,
-) -> Result<Found, ExperimentError> {
+pub fn judge_again(directory: &Path, on: Option<&str>, progress: &dyn Progress) -> Result<Found> {
     if directory.join(SWEEP_PLAN).is_file() {
         return Ok(Found::Sweep(Box::new(swept(directory, on, progress)?)));
     }
@@ -43,7 +39,7 @@ pub fn judge_again(
 }
 
 /// The comparisons of a sweep that have results.
-fn swept(directory: &Path, on: Option<&str>, progress: &dyn Progress) -> Result<Swept, ExperimentError> {
+fn swept(directory: &Path, on: Option<&str>, progress: &dyn Progress) -> Result<Swept> {
     let files = Store::bare(directory)?;
     let plan: SweepPlan = files.read_json(SWEEP_PLAN)?;
     // All of them before anything is written.
@@ -69,7 +65,7 @@ fn swept(directory: &Path, on: Option<&str>, progress: &dyn Progress) -> Result<
 }
 
 /// What a results directory holds, of all its backends or of the one that is asked for.
-fn found(directory: &Path, on: Option<&str>, progress: &dyn Progress) -> Result<Results, ExperimentError> {
+fn found(directory: &Path, on: Option<&str>, progress: &dyn Progress) -> Result<Results> {
     if !directory.join(SIDES_PLAN).is_file() {
         let (found, departures) = judged(directory, progress)?;
         return Ok(Results::of(vec![found], || Ok(None))?.beside(departures));
@@ -97,10 +93,7 @@ fn found(directory: &Path, on: Option<&str>, progress: &dyn Progress) -> Result<
 }
 
 /// The runs of a results directory, and what rows play with that is not in their algorithms' tables.
-fn judged(
-    directory: &Path,
-    progress: &dyn Progress,
-) -> Result<((Store, Comparison), Vec<String>), ExperimentError> {
+fn judged(directory: &Path, progress: &dyn Progress) -> Result<((Store, Comparison), Vec<String>)> {
     let store = Store::open(directory)?;
     let plan: Plan = store.read_json(PLAN)?;
     let records = plan.finished(&store);

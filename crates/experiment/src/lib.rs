@@ -61,7 +61,7 @@ mod version;
 pub use asked::{Sweep, groups};
 pub use context::{context, digest};
 pub use elsewhere::{Keep, Parcel, Received, Sender, Sent, Task, Tasks, Workers, failed};
-pub use error::ExperimentError;
+pub use error::{ExperimentError, Result};
 pub use experiment::{Experiment, Finished, check};
 pub use judged::{Found, judge_again};
 pub use neighbours::{Around, neighbourhood};

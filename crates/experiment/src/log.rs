@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use rampcc_lab::RunRecord;
 use serde::{Deserialize, Serialize};
 
-use crate::error::ExperimentError;
+use crate::error::{ExperimentError, Result};
 use crate::store::RUNS;
 
 /// Runs by key.
@@ -53,7 +53,7 @@ impl Log {
     }
 
     /// The file of a directory, made if it does not exist.
-    pub(crate) fn append(directory: &Path) -> Result<Self, ExperimentError> {
+    pub(crate) fn append(directory: &Path) -> Result<Self> {
         let path = directory.join(RUNS);
         let failed = |action: &'static str| {
             let path = path.clone();
@@ -106,14 +106,13 @@ impl Log {
         Some(serde_json::from_slice::<Found>(&text).ok()?.run)
     }
 
-    /// Keep a run.
-    pub(crate) fn keep(&self, key: &str, run: &RunRecord) -> Result<(), ExperimentError> {
+    pub(crate) fn keep(&self, key: &str, run: &RunRecord) -> Result {
         let mut line = serde_json::to_vec(&Written { key, run })?;
         line.push(b'\n');
         self.write(&line)
     }
 
-    fn write(&self, bytes: &[u8]) -> Result<(), ExperimentError> {
+    fn write(&self, bytes: &[u8]) -> Result {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.write_all(bytes).map_err(ExperimentError::file("write", &self.path))
     }

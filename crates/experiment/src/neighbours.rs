@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::context::digest;
-use crate::error::ExperimentError;
+use crate::error::{ExperimentError, Result};
 use crate::plan::PlannedRow;
 use crate::play::{Played, Playing};
 use crate::row::Row;
@@ -56,7 +56,7 @@ pub(crate) struct Neighbours<'a> {
 
 impl Around {
     /// The scenario with what is added to what it says is not known.
-    pub fn apply(&self, scenario: Scenario) -> Result<Scenario, ExperimentError> {
+    pub fn apply(&self, scenario: Scenario) -> Result<Scenario> {
         if self.paths == Some(0) && !self.uncertain.is_empty() {
             let problem = "says what may be drawn, and of neighbouring paths 0 are wanted";
             return Err(ExperimentError::request("uncertain", problem));
@@ -80,7 +80,7 @@ impl Around {
         first_seed: u64,
         swept: bool,
         simulator: &'a dyn Backend,
-    ) -> Result<Option<Neighbours<'a>>, ExperimentError> {
+    ) -> Result<Option<Neighbours<'a>>> {
         let count = self.count(swept);
         scenario.check_uncertain()?;
         let rows: Vec<Row> = rows.iter().filter_map(Row::simulated).collect();
@@ -117,7 +117,7 @@ pub fn neighbourhood(
     scenario: &Scenario,
     count: u32,
     first_seed: u64,
-) -> Result<(Neighbourhood, Vec<Scenario>), ExperimentError> {
+) -> Result<(Neighbourhood, Vec<Scenario>)> {
     let near = scenario.neighbourhood(count, first_seed)?;
     let fields = near.fields.iter().zip(&near.described).map(|(f, described)| field(f, *described)).collect();
     let path = |(number, path): (u64, &rampcc_scenario::Neighbour)| NeighbourPath {
@@ -200,7 +200,7 @@ impl Neighbours<'_> {
         comparison: Comparison,
         relatives: Vec<PathBuf>,
         playing: &Playing<'_>,
-    ) -> Result<(Option<Comparison>, Played), ExperimentError> {
+    ) -> Result<(Option<Comparison>, Played)> {
         playing.store.write_json(PLAN, &self.plan)?;
         let below = relatives.into_iter().map(|place| place.join(DIRECTORY)).collect();
         let runs = Store::create(&playing.store.path(DIRECTORY))?.with_relatives(below);
@@ -235,7 +235,7 @@ impl NeighboursPlan {
 }
 
 /// The comparison of a results directory with whatever runs on neighbouring paths it has.
-pub(crate) fn judged(store: &Store, comparison: Comparison) -> Result<Comparison, ExperimentError> {
+pub(crate) fn judged(store: &Store, comparison: Comparison) -> Result<Comparison> {
     if !store.path(PLAN).is_file() {
         return Ok(comparison);
     }

@@ -1,7 +1,7 @@
 //! Directory of a comparison's results, and other places of its runs.
 //!
-//! A results directory belongs to one comparison. Another one that is told to use it gets a directory below it, and a
-//! directory of somebody else's is left alone.
+//! A results directory belongs to one comparison. Another one for which it is named gets a directory below it, and a
+//! directory with anything else in it is left alone.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::error::ExperimentError;
+use crate::error::{ExperimentError, Result};
 use crate::progress::Progress;
 use crate::store::{RUNS, file_name_part, hexadecimal};
 
@@ -23,7 +23,7 @@ pub(crate) const PLAN: &str = "plan.json";
 pub(crate) const SIDES_PLAN: &str = "sides-plan.json";
 /// Of a sweep.
 pub(crate) const SWEEP_PLAN: &str = "sweep-plan.json";
-/// What a comparison writes beside its plan.
+/// What a comparison writes next to its plan.
 const OUTPUTS: [&str; 6] = [REPORT, "comparison.json", "comparison.csv", "runs.csv", "index.html", "runs"];
 
 /// Tells comparisons apart: by what is compared, not by how often it is played.
@@ -44,7 +44,7 @@ pub(crate) fn directory(
     tail: &str,
     identity: &str,
     progress: &dyn Progress,
-) -> Result<PathBuf, ExperimentError> {
+) -> Result<PathBuf> {
     let own = format!("{}-{}{tail}", file_name_part(name), identity.get(..8).unwrap_or(identity));
     let Some(out) = out else { return Ok(Path::new(RESULTS).join(own)) };
     match owner(out) {
@@ -104,7 +104,7 @@ fn owner(directory: &Path) -> Owner {
     owner
 }
 
-/// Directories whose runs may serve a comparison in `own`: those beside it and below `out` that are about the same
+/// Directories whose runs may serve a comparison in `own`: those next to it and below `out` that are about the same
 /// scenario, or about many, as a league is.
 pub(crate) fn relatives(own: &Path, out: Option<&Path>, scenario_hash: &str) -> Vec<PathBuf> {
     let root = out.unwrap_or(Path::new(RESULTS));
@@ -118,7 +118,7 @@ pub(crate) fn relatives(own: &Path, out: Option<&Path>, scenario_hash: &str) -> 
     all
 }
 
-/// Directories beside `own` of comparisons that are about one of these scenarios.
+/// Directories next to `own` of comparisons that are about one of these scenarios.
 pub fn comparisons(own: &Path, scenario_hashes: &[&str]) -> Vec<PathBuf> {
     let root = own.parent().filter(|root| !root.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let beside = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -136,13 +136,8 @@ fn planned(directory: &Path) -> Option<String> {
 }
 
 /// The directory that a plan in `directory` names. A plan may come from a stranger, and what it names is written to: it
-/// lies below `directory` or right beside it, where ramp puts results, links included.
-pub(crate) fn named(
-    directory: &Path,
-    plan: &str,
-    field: &str,
-    place: &Path,
-) -> Result<PathBuf, ExperimentError> {
+/// lies below `directory` or right next to it, where ramp puts results, links included.
+pub(crate) fn named(directory: &Path, plan: &str, field: &str, place: &Path) -> Result<PathBuf> {
     let joined = directory.join(place);
     let parts: Vec<_> = place.components().collect();
     let plain = |parts: &[Component<'_>]| parts.iter().all(|part| matches!(part, Component::Normal(_)));

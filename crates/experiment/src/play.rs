@@ -11,7 +11,7 @@ use rampcc_lab::RunRecord;
 use rayon::prelude::*;
 
 use crate::elsewhere::{Sender, Task, Workers};
-use crate::error::ExperimentError;
+use crate::error::{ExperimentError, Result};
 use crate::progress::Progress;
 use crate::run::Run;
 use crate::store::{Store, lean};
@@ -65,7 +65,7 @@ pub struct Playing<'a> {
     pub reuse: bool,
     /// Goes into every record.
     pub command: &'a str,
-    /// Is told of every run.
+    /// Gets every run.
     pub progress: &'a dyn Progress,
     /// Real time cannot be shared: each run has the machine for itself.
     pub clock: Clock,
@@ -75,7 +75,7 @@ pub struct Playing<'a> {
     pub interrupted: &'a AtomicBool,
     /// Seconds of a clock of the caller's, to keep how long a run took; `None`: that is not kept.
     pub seconds: Option<&'a (dyn Fn() -> f64 + Sync)>,
-    /// Whether the runs are on many paths, so that each is told of with its own.
+    /// Whether the runs are on many paths, so that each is reported with its own.
     pub on_paths: bool,
 }
 
@@ -109,7 +109,7 @@ impl Playing<'_> {
         &self,
         runs: impl Iterator<Item = Run<'r>> + Send,
         take: impl Fn(usize, RunRecord) -> T + Sync,
-    ) -> Result<(Vec<(usize, T)>, Played), ExperimentError> {
+    ) -> Result<(Vec<(usize, T)>, Played)> {
         let find = |number: usize, run: &Run<'_>| self.found(run).map(|record| take(number, record));
         self.play(runs, &find, &take)
     }
@@ -118,13 +118,13 @@ impl Playing<'_> {
     pub(crate) fn records<'r>(
         &self,
         runs: impl Iterator<Item = Run<'r>> + Send,
-    ) -> Result<(Vec<RunRecord>, Played), ExperimentError> {
+    ) -> Result<(Vec<RunRecord>, Played)> {
         let (records, played) = self.all(runs, |_, record| lean(record))?;
         Ok((records.into_iter().map(|(_, record)| record).collect(), played))
     }
 
     /// Plays what is missing, and takes nothing of it.
-    pub fn missing<'r>(&self, runs: impl Iterator<Item = Run<'r>> + Send) -> Result<Played, ExperimentError> {
+    pub fn missing<'r>(&self, runs: impl Iterator<Item = Run<'r>> + Send) -> Result<Played> {
         let there = |run: &Run<'_>| {
             if run.kept.curves { self.found(run).is_some() } else { self.reuse && self.store.has(&run.key()) }
         };
@@ -133,7 +133,7 @@ impl Playing<'_> {
     }
 
     /// The record of a run, found or played now; `None`: interrupted, or the machine is too busy.
-    pub fn one(&self, run: &Run<'_>) -> Result<Option<RunRecord>, ExperimentError> {
+    pub fn one(&self, run: &Run<'_>) -> Result<Option<RunRecord>> {
         if let Some(record) = self.found(run) {
             return Ok(Some(record));
         }
@@ -186,7 +186,7 @@ impl Playing<'_> {
         runs: impl Iterator<Item = Run<'r>> + Send,
         find: &(dyn Fn(usize, &Run<'_>) -> Option<T> + Sync),
         take: impl Fn(usize, RunRecord) -> T + Sync,
-    ) -> Result<(Vec<(usize, T)>, Played), ExperimentError> {
+    ) -> Result<(Vec<(usize, T)>, Played)> {
         let (rows, refused) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
         let reused = AtomicUsize::new(0);
         let keep = |number: usize, taken: T, run: &Run<'_>| {
@@ -199,7 +199,7 @@ impl Playing<'_> {
             keep(number, taken, run);
             true
         };
-        let play = |(number, run): (usize, Run<'_>)| -> Result<(), ExperimentError> {
+        let play = |(number, run): (usize, Run<'_>)| -> Result {
             if find(number, &run) {
                 return Ok(());
             }

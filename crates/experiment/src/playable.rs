@@ -3,13 +3,13 @@
 use rampcc_backend::Backend;
 use rampcc_lab::LeftOut;
 
-use crate::error::ExperimentError;
+use crate::error::{ExperimentError, Result};
 use crate::row::{Row, Steering};
 
 /// How rows were asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// By name: what cannot be played is refused. Otherwise the backend's own rows are beside them.
+    /// By name: what cannot be played is refused. Otherwise the backend's own rows are added.
     pub named: bool,
     /// Of this backend alone. Otherwise what only another one can play is left out.
     pub alone: bool,
@@ -45,16 +45,16 @@ impl Playable {
 /// Those of `rows` that `backend` can play, and the others with the reasons.
 ///
 /// If the rows were `asked` for by name, each is played or refused, but those that a group brought; if not, the backend's own are
-/// beside them. What a group brought and is not here is left out. A row that only another backend can play is left out, unless
+/// added. What a group brought and is not here is left out. A row that only another backend can play is left out, unless
 /// this one is alone.
-pub fn playable(rows: &[Row], backend: &dyn Backend, asked: Asked) -> Result<Playable, ExperimentError> {
+pub fn playable(rows: &[Row], backend: &dyn Backend, asked: Asked) -> Result<Playable> {
     let Asked { named, alone } = asked;
     let rows: Vec<Row> = rows.iter().map(|row| row.on(backend)).collect();
     let foreign = |row: &&Row| match row.control() {
         Some(control) => !backend.controls().contains(control),
         None => !backend.steers(),
     };
-    // What nobody named is not missed.
+    // What was not named may be missing.
     let rows: Vec<Row> = rows.into_iter().filter(|row| !(row.brought && foreign(&row))).collect();
     if let Some(row) = rows.iter().find(foreign).filter(|_| alone) {
         return Err(foreign_row(row, backend));
@@ -75,7 +75,7 @@ pub fn playable(rows: &[Row], backend: &dyn Backend, asked: Asked) -> Result<Pla
     without_obstacle(found, backend)
 }
 
-/// The backend's own controls beside the rows, as far as it has them here.
+/// The backend's own controls besides the rows, as far as it has them here.
 fn own(found: &mut Playable, backend: &dyn Backend) {
     for control in backend.controls() {
         match backend.offers(control) {
@@ -96,7 +96,7 @@ fn own(found: &mut Playable, backend: &dyn Backend) {
 }
 
 /// Without the rows that something in this process keeps from being played; an error if one of them was named, or none is left.
-fn without_obstacle(mut found: Playable, backend: &dyn Backend) -> Result<Playable, ExperimentError> {
+fn without_obstacle(mut found: Playable, backend: &dyn Backend) -> Result<Playable> {
     let Some(obstacle) = found.here.iter().find_map(|row| backend.obstacle(row.control())) else {
         return Ok(found);
     };

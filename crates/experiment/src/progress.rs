@@ -3,7 +3,7 @@
 use rampcc::Time;
 use rampcc_backend::Backend;
 
-/// Somebody who watches an experiment. Runs are told of from several threads, in no order.
+/// Watches an experiment. Runs are reported from several threads, in no order.
 pub trait Progress: Sync {
     /// One backend begins.
     fn on_backend(&self, _: &Ahead<'_>) {}
@@ -17,7 +17,7 @@ pub trait Progress: Sync {
     fn on_note(&self, _: &str) {}
 }
 
-/// Tells nobody.
+/// Ignores everything.
 impl Progress for () {}
 
 /// Work ahead of a backend.

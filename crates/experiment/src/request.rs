@@ -7,12 +7,12 @@ use rampcc_lab::LeftOut;
 use rampcc_scenario::{Scenario, Setting};
 
 use crate::elsewhere::Workers;
-use crate::error::ExperimentError;
+use crate::error::Result;
 use crate::neighbours::Around;
 use crate::row::Row;
 
 /// Makes a scenario with some settings on top.
-pub type MakeScenario<'a> = dyn Fn(&[Setting]) -> Result<Scenario, ExperimentError> + 'a;
+pub type MakeScenario<'a> = dyn Fn(&[Setting]) -> Result<Scenario> + 'a;
 
 /// Request for an experiment. Text is as on the command line of `ramp compare`.
 pub struct Request<'a> {
@@ -52,7 +52,7 @@ impl<'a> Request<'a> {
     /// Every algorithm on this scenario, on the first of the backends, as `ramp compare` does without options.
     pub fn new(
         backends: &'a [&'a dyn Backend],
-        scenario: impl Fn(&[Setting]) -> Result<Scenario, ExperimentError> + 'a,
+        scenario: impl Fn(&[Setting]) -> Result<Scenario> + 'a,
     ) -> Self {
         Self {
             scenario: Box::new(scenario),

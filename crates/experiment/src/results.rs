@@ -9,7 +9,7 @@ use rampcc_lab::report::{
 };
 use rampcc_lab::{Comparison, SideBySide, SidesWords};
 
-use crate::error::ExperimentError;
+use crate::error::{ExperimentError, Result};
 use crate::neighbours::NEAREST_LOSS;
 use crate::place::REPORT;
 use crate::sides::{SidesPlan, beside, write_sides};
@@ -43,8 +43,8 @@ impl Results {
     /// Of as many backends as were played; `sides`: where several stand together.
     pub(crate) fn of<'a>(
         mut found: Vec<(Store, Comparison)>,
-        sides: impl FnOnce() -> Result<Option<(Store, &'a SidesPlan)>, ExperimentError>,
-    ) -> Result<Self, ExperimentError> {
+        sides: impl FnOnce() -> Result<Option<(Store, &'a SidesPlan)>>,
+    ) -> Result<Self> {
         if found.len() == 1 {
             let (store, comparison) = found.remove(0);
             return Self::one(store, comparison);
@@ -56,17 +56,13 @@ impl Results {
     }
 
     /// On one backend.
-    fn one(files: Store, comparison: Comparison) -> Result<Self, ExperimentError> {
+    fn one(files: Store, comparison: Comparison) -> Result<Self> {
         write_outputs(&files, &comparison)?;
         Ok(Self::One { files, comparison: Box::new(comparison), said: Vec::new() })
     }
 
     /// On several, each with its own directory.
-    fn several(
-        files: Store,
-        plan: &SidesPlan,
-        sides: Vec<(Store, Comparison)>,
-    ) -> Result<Self, ExperimentError> {
+    fn several(files: Store, plan: &SidesPlan, sides: Vec<(Store, Comparison)>) -> Result<Self> {
         for (store, comparison) in &sides {
             write_outputs(store, comparison)?;
         }
@@ -99,7 +95,7 @@ impl Results {
     }
 
     /// As JSON.
-    pub fn json(&self) -> Result<String, ExperimentError> {
+    pub fn json(&self) -> Result<String> {
         Ok(match self {
             Self::One { comparison, .. } => json(comparison)?,
             Self::Several { together, sides, .. } => sides_json(together, &SidesWords::of(together, sides))?,
@@ -107,7 +103,7 @@ impl Results {
     }
 
     /// As [`Results::json`] writes it, for a part of a larger document.
-    pub(crate) fn json_value(&self) -> Result<serde_json::Value, ExperimentError> {
+    pub(crate) fn json_value(&self) -> Result<serde_json::Value> {
         Ok(match self {
             Self::One { comparison, .. } => json_value(comparison)?,
             Self::Several { together, sides, .. } => {
@@ -142,7 +138,7 @@ impl Results {
 }
 
 /// Write everything that a comparison leaves in its directory.
-fn write_outputs(store: &Store, comparison: &Comparison) -> Result<(), ExperimentError> {
+fn write_outputs(store: &Store, comparison: &Comparison) -> Result {
     let files = [
         ("comparison.json", json(comparison)?),
         ("comparison.csv", csv(comparison)),

@@ -10,7 +10,7 @@ use rampcc_lab::About;
 use rampcc_scenario::{Arm, Scenario};
 use rampcc_trace::Observer;
 
-use crate::error::ExperimentError;
+use crate::error::{ExperimentError, Result};
 use crate::run::Run;
 
 /// One row.
@@ -59,7 +59,7 @@ pub enum Steering {
 
 impl Row {
     /// From `[LABEL=]ALGORITHM[:NAME=VALUE,…]`, or `[LABEL=]` and a control that one of the backends has of its own.
-    pub fn parse(text: &str, backends: &[&dyn Backend]) -> Result<Self, ExperimentError> {
+    pub fn parse(text: &str, backends: &[&dyn Backend]) -> Result<Self> {
         let (label, name) = match text.split_once('=') {
             Some((label, name)) if !label.contains(':') => (label.trim(), name.trim()),
             _ => (text.trim(), text.trim()),

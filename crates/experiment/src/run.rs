@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::atomic::AtomicBool;
 
 use rampcc::Time;
-use rampcc_backend::{Backend, BackendError, Play, Played};
+use rampcc_backend::{Backend, Play, Played, Result};
 use rampcc_lab::flows::{FlowsWanted, Watch};
 use rampcc_lab::{Context, Meter, RunKey, RunPath, RunRecord, wire_metrics};
 use rampcc_scenario::Scenario;
@@ -117,11 +117,7 @@ impl Run<'_> {
     }
 
     /// Play it for `observer` alone: here, or where the row's code may run.
-    pub fn play(
-        &self,
-        observer: &mut dyn Observer,
-        interrupted: &AtomicBool,
-    ) -> Result<Played, BackendError> {
+    pub fn play(&self, observer: &mut dyn Observer, interrupted: &AtomicBool) -> Result<Played> {
         if let Some(player) = self.row.code.as_ref().and_then(|code| code.player.as_ref()) {
             return player.play(self, observer, interrupted);
         }
@@ -136,7 +132,7 @@ impl Run<'_> {
         command: &str,
         observer: &mut dyn Observer,
         interrupted: &AtomicBool,
-    ) -> Result<RunRecord, BackendError> {
+    ) -> Result<RunRecord> {
         let scenario = self.scenario();
         let bottleneck = u32::try_from(scenario.bottleneck).into_iter().collect();
         let recorder = Recorder::new(RecorderOptions { links: bottleneck, ..RecorderOptions::default() });

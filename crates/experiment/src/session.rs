@@ -8,7 +8,7 @@ use rampcc_scenario::Scenario;
 use serde::{Deserialize, Serialize};
 
 use crate::asked::Sweep;
-use crate::error::ExperimentError;
+use crate::error::{ExperimentError, Result};
 use crate::experiment::check;
 use crate::playable::{Asked, playable};
 use crate::request::Request;
@@ -16,7 +16,7 @@ use crate::run::{Kept, Run};
 use crate::store::lean;
 use crate::variant::Variant;
 
-/// One comparison whose runs somebody else plays, in any order. It says which runs are wanted, takes what comes, and judges what it
+/// One comparison whose runs the caller plays, in any order. It says which runs are wanted, takes what comes, and judges what it
 /// has. Once nothing is wanted any more, the comparison is that of [`Experiment::play`](crate::Experiment::play).
 pub struct Session<'a> {
     variant: Variant<'a>,
@@ -52,7 +52,7 @@ impl<'a> Session<'a> {
     /// # Errors
     ///
     /// Whatever is wrong with the request.
-    pub fn new(request: &Request<'a>) -> Result<Self, ExperimentError> {
+    pub fn new(request: &Request<'a>) -> Result<Self> {
         let Some(&backend) = request.on.first() else {
             return Err(ExperimentError::request("on", "names no backend"));
         };
@@ -110,7 +110,7 @@ impl<'a> Session<'a> {
     /// # Errors
     ///
     /// No such run in this session, or the backend's error.
-    pub fn play(&self, wish: Wish, interrupted: &AtomicBool) -> Result<RunRecord, ExperimentError> {
+    pub fn play(&self, wish: Wish, interrupted: &AtomicBool) -> Result<RunRecord> {
         let run = self.run(wish).ok_or_else(|| ExperimentError::input("there is no such run"))?;
         let played = run.watch(&self.command, &mut (), interrupted);
         played.map_err(|error| crate::elsewhere::failed(&run, &error))
@@ -121,7 +121,7 @@ impl<'a> Session<'a> {
     /// # Errors
     ///
     /// The record is not of this run.
-    pub fn take(&mut self, job: Job, record: RunRecord) -> Result<(), ExperimentError> {
+    pub fn take(&mut self, job: Job, record: RunRecord) -> Result {
         let run = self.run(Wish { job, curves: false });
         if run.is_none_or(|run| run.key() != record.key()) {
             return Err(ExperimentError::input("the record is of another run"));

@@ -7,7 +7,7 @@ use rampcc_lab::report::{html, sides_csv, sides_json};
 use rampcc_lab::{Comparison, SideBySide, SidesWords, side_by_side};
 use serde::{Deserialize, Serialize};
 
-use crate::error::ExperimentError;
+use crate::error::Result;
 use crate::place::{REPORT, SIDES_PLAN};
 use crate::store::{Store, write_whole};
 
@@ -45,7 +45,6 @@ pub(crate) fn relative(directory: &Path, place: &Path) -> PathBuf {
     }
 }
 
-/// Sets comparisons side by side.
 pub(crate) fn beside(plan: &SidesPlan, comparisons: &[Comparison]) -> SideBySide {
     let names: Vec<&str> = plan.sides.iter().map(|(name, _)| name.as_str()).collect();
     let comparisons: Vec<&Comparison> = comparisons.iter().collect();
@@ -60,7 +59,7 @@ pub(crate) fn write_sides(
     plan: &SidesPlan,
     both: &SideBySide,
     comparisons: &[Comparison],
-) -> Result<(), ExperimentError> {
+) -> Result {
     let words = SidesWords::of(both, comparisons);
     let page = |(_, place): &(String, PathBuf)| place.join(REPORT).to_string_lossy().into_owned();
     let places: Vec<String> = plan.sides.iter().map(page).collect();

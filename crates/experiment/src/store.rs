@@ -17,12 +17,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
-use crate::error::ExperimentError;
+use crate::error::{ExperimentError, Result};
 use crate::log::Log;
 
 /// A results directory: finished runs, found again by everything that decides them, and other files.
 ///
-/// A run is a file of its own in `runs`, compressed or not, or a line of `runs.jsonl`; it is looked for in all of them, whoever
+/// A run is a file of its own in `runs`, compressed or not, or a line of `runs.jsonl`; it is looked for in all of them, whichever
 /// has played it and for whatever question.
 #[derive(Clone, Debug)]
 pub struct Store {
@@ -37,7 +37,7 @@ pub struct Store {
 
 /// Finished runs of a directory that are lines of one file.
 pub(crate) const RUNS: &str = "runs.jsonl";
-/// Bytes of a run that are unpacked at most: a directory may be somebody else's.
+/// Bytes of a run that are unpacked at most: a directory may come from another user.
 const LARGEST: u64 = 256 << 20;
 /// Ending of a compressed run.
 const COMPRESSED: &str = "gz";
@@ -69,32 +69,32 @@ impl Shelf {
 
 impl Store {
     /// Open a directory, made if it does not exist, that keeps a file for each run.
-    pub fn create(directory: &Path) -> Result<Self, ExperimentError> {
+    pub fn create(directory: &Path) -> Result<Self> {
         let store = Self::of(directory, Log::read(directory));
         make(&store.runs())?;
         Ok(store)
     }
 
     /// The same with compressed files: runs with bins of their flows take a quarter of the place.
-    pub fn create_compressed(directory: &Path) -> Result<Self, ExperimentError> {
+    pub fn create_compressed(directory: &Path) -> Result<Self> {
         Ok(Self { compressed: true, ..Self::create(directory)? })
     }
 
     /// Open a directory, made if it does not exist, that keeps runs as lines of one file.
-    pub fn lines(directory: &Path) -> Result<Self, ExperimentError> {
+    pub fn lines(directory: &Path) -> Result<Self> {
         let store = Self::bare(directory)?;
         let log = Some(Log::append(directory)?);
         Ok(Self { lines: true, ..Self::of(&store.shelf.directory, log) })
     }
 
     /// Open a directory for files alone, made if it does not exist.
-    pub fn bare(directory: &Path) -> Result<Self, ExperimentError> {
+    pub fn bare(directory: &Path) -> Result<Self> {
         make(directory)?;
         Ok(Self::of(directory, None))
     }
 
     /// Open a directory that has results.
-    pub fn open(directory: &Path) -> Result<Self, ExperimentError> {
+    pub fn open(directory: &Path) -> Result<Self> {
         let store = Self::of(directory, Log::read(directory));
         if store.runs().is_dir() {
             return Ok(store);
@@ -152,7 +152,7 @@ impl Store {
     }
 
     /// Keep a finished run.
-    pub fn save(&self, record: &RunRecord) -> Result<(), ExperimentError> {
+    pub fn save(&self, record: &RunRecord) -> Result {
         let key = record.key();
         match self.shelf.log.as_ref().filter(|_| self.lines) {
             // What all runs of a directory say alike would be its larger half.
@@ -170,7 +170,7 @@ impl Store {
     }
 
     /// Read a JSON file of this directory.
-    pub fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<T, ExperimentError> {
+    pub fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
         let path = self.path(name);
         let text = fs::read_to_string(&path).map_err(ExperimentError::file("read", &path))?;
         serde_json::from_str(&text).map_err(|cause| {
@@ -182,7 +182,7 @@ impl Store {
     }
 
     /// Write a JSON file of this directory, whole or not at all.
-    pub fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<(), ExperimentError> {
+    pub fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result {
         write_whole(&self.path(name), |out| {
             serde_json::to_writer(&mut *out, value)?;
             out.write_all(b"\n")
@@ -194,8 +194,8 @@ impl Store {
     }
 }
 
-/// Makes a directory and those above it. A file in its place is somebody's mistake, and no fault of the disk.
-fn make(directory: &Path) -> Result<(), ExperimentError> {
+/// Makes a directory and those above it. A file in its place is a wrong argument, not a fault of the disk.
+fn make(directory: &Path) -> Result {
     fs::create_dir_all(directory).map_err(|cause| match cause.kind() {
         io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => ExperimentError::input_help(
             format!("results cannot go to {}: {} is a file", directory.display(), in_the_way(directory)),
@@ -270,11 +270,8 @@ pub(crate) fn file_name_part(text: &str) -> String {
 /// Files begun by this process.
 static WRITES: AtomicU64 = AtomicU64::new(0);
 
-/// Write a file under another name beside its place and move it there once it is complete.
-pub fn write_whole(
-    path: &Path,
-    fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-) -> Result<(), ExperimentError> {
+/// Writes a file under another name next to its place and moves it there once it is complete.
+pub fn write_whole(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     // Two threads may write the same file.
     name.push(format!(".{}-{}.part", process::id(), WRITES.fetch_add(1, Ordering::Relaxed)));

@@ -9,7 +9,7 @@ use rampcc_scenario::Setting;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::error::ExperimentError;
+use crate::error::Result;
 use crate::place::SWEEP_PLAN;
 use crate::results::Results;
 use crate::sides::relative;
@@ -21,11 +21,9 @@ use crate::version::VERSION;
 pub(crate) struct SweepPlan {
     /// Of all comparisons together.
     pub(crate) identity: String,
-    /// Version of ramp.
     version: String,
     /// How to make it again.
     command: String,
-    /// The swept fields.
     fields: Vec<String>,
     /// In the order of the command.
     pub(crate) points: Vec<Point>,
@@ -90,11 +88,7 @@ pub struct Swept {
 
 impl Swept {
     /// Of comparisons with their number in the plan.
-    pub(crate) fn new(
-        files: Store,
-        plan: SweepPlan,
-        results: Vec<(usize, Results)>,
-    ) -> Result<Self, ExperimentError> {
+    pub(crate) fn new(files: Store, plan: SweepPlan, results: Vec<(usize, Results)>) -> Result<Self> {
         let points = points(&plan, &results);
         let json = document(&plan, &points)?;
         let csv = table(&plan, &points);
@@ -157,7 +151,7 @@ fn overview<'a>(plan: &SweepPlan, points: &[(&Point, &'a Results)], side: usize)
 }
 
 /// One document: the comparisons as they are alone, each with its values.
-fn document(plan: &SweepPlan, points: &[(&Point, &Results)]) -> Result<String, ExperimentError> {
+fn document(plan: &SweepPlan, points: &[(&Point, &Results)]) -> Result<String> {
     let mut comparisons = Vec::new();
     for (point, results) in points {
         let values: Value = plan.fields.iter().cloned().zip(point.values.iter().map(|v| json!(v))).collect();
@@ -190,7 +184,6 @@ fn table(plan: &SweepPlan, points: &[(&Point, &Results)]) -> String {
     table
 }
 
-/// Writes the plan.
-pub(crate) fn write_plan(files: &Store, plan: &SweepPlan) -> Result<(), ExperimentError> {
+pub(crate) fn write_plan(files: &Store, plan: &SweepPlan) -> Result {
     files.write_json(SWEEP_PLAN, plan)
 }

@@ -9,7 +9,7 @@ use rampcc_scenario::Scenario;
 use rampcc_trace::Provenance;
 
 use crate::context::{context, digest};
-use crate::error::ExperimentError;
+use crate::error::{ExperimentError, Result};
 use crate::neighbours::{self, Neighbours};
 use crate::place;
 use crate::plan::{Plan, PlannedRow};
@@ -44,7 +44,7 @@ impl<'a> Variant<'a> {
         backend: &'a dyn Backend,
         scenario: Scenario,
         rows: Playable,
-    ) -> Result<Self, ExperimentError> {
+    ) -> Result<Self> {
         let first = request.seed.unwrap_or(scenario.seed);
         // Real time always leaves something to chance; virtual time only what the scenario does.
         let real_time = backend.clock() == Clock::Real;
@@ -91,7 +91,7 @@ impl<'a> Variant<'a> {
     }
 
     /// Its results, and where else some of its runs may lie.
-    pub(crate) fn store(&self, request: &Request<'_>) -> Result<Store, ExperimentError> {
+    pub(crate) fn store(&self, request: &Request<'_>) -> Result<Store> {
         Ok(Store::create(&self.directory)?.with_relatives(self.relatives(request)))
     }
 
@@ -120,7 +120,7 @@ impl<'a> Variant<'a> {
         request: &Request<'_>,
         comparison: Option<Comparison>,
         playing: &Playing<'_>,
-    ) -> Result<(Option<Comparison>, Played), ExperimentError> {
+    ) -> Result<(Option<Comparison>, Played)> {
         let Some(neighbours) = &self.neighbours else {
             neighbours::forget(&self.directory);
             return Ok((comparison, Played::default()));
@@ -131,10 +131,7 @@ impl<'a> Variant<'a> {
 
     /// All real runs; then for each row those of the seeds that are drawn, with curves, and the first of them once more
     /// leaving start-up a round later. No comparison: interrupted before the last of them.
-    pub(crate) fn play(
-        &self,
-        playing: &Playing<'_>,
-    ) -> Result<(Option<Comparison>, Played), ExperimentError> {
+    pub(crate) fn play(&self, playing: &Playing<'_>) -> Result<(Option<Comparison>, Played)> {
         let real_time = self.backend.clock() == Clock::Real;
         // A run in real time is not played twice, and few runs are all drawn: they keep their curves at once.
         let curves = real_time || self.plan.runs <= FEW_RUNS;

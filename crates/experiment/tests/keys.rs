@@ -23,7 +23,7 @@ static QUICK: Control = Control {
     definition: "",
 };
 
-/// Every algorithm as it is and with each parameter at the ends of its range and beside its default, twice: under its
+/// Every algorithm as it is and with each parameter at the ends of its range and next to its default, twice: under its
 /// own label and under one that all share.
 fn rows() -> Vec<Row> {
     let mut rows = Vec::new();

@@ -87,7 +87,7 @@ fn a_backend_is_a_crate_and_a_line() {
     assert_eq!(error.to_string(), "replay cannot play `short`:\n- nothing of best is recorded");
 }
 
-/// Keeps what it is told, and stops after the first result.
+/// Keeps what it gets, and stops after the first result.
 #[derive(Default)]
 struct Impatient {
     told: Mutex<Vec<String>>,

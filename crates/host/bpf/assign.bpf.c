@@ -13,7 +13,7 @@
  *
  * To the kernel what another of these programs has given a connection is a choice like any other. The
  * programs of a control group run before those of the groups around it, on one context, whose reply
- * nobody reads at these two calls: it tells the outer ones.
+ * no one reads at these two calls: it tells the outer ones.
  *
  * Slow start counts as over once the threshold is set and the window has reached it, or something
  * was lost: the same question to every congestion control, looked at with every RTT sample until then.

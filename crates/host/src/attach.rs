@@ -4,7 +4,7 @@ use rampcc::Algorithm;
 use rampcc_linux::{Access, LoadError, Options, Pinned, Record as Events, load_pinned, valid_name};
 
 use crate::clock::Clock;
-use crate::error::HostError;
+use crate::error::{HostError, Result};
 use crate::host::Host;
 use crate::record::{Entry, Instance, Phase, Record};
 use crate::scope::{Scope, printable};
@@ -53,7 +53,7 @@ impl Host {
         scope: &Scope,
         algorithm: &'static Algorithm,
         options: &Options,
-    ) -> Result<Attached, HostError> {
+    ) -> Result<Attached> {
         self.attach_or(scope, algorithm, options, true)
     }
 
@@ -63,7 +63,7 @@ impl Host {
         scope: &Scope,
         algorithm: &'static Algorithm,
         options: &Options,
-    ) -> Result<Attached, HostError> {
+    ) -> Result<Attached> {
         self.attach_or(scope, algorithm, options, false)
     }
 
@@ -73,7 +73,7 @@ impl Host {
         algorithm: &'static Algorithm,
         options: &Options,
         replace: bool,
-    ) -> Result<Attached, HostError> {
+    ) -> Result<Attached> {
         let target = Target::of(scope)?;
         let _lock = self.lock()?;
         self.prepare_pins()?;
@@ -119,7 +119,7 @@ impl Host {
         target: Target,
         algorithm: &'static Algorithm,
         options: &Options,
-    ) -> Result<Attached, HostError> {
+    ) -> Result<Attached> {
         if let Some(found) = unrecorded_in(scope)? {
             return Err(found.refusal());
         }
@@ -154,7 +154,7 @@ impl Host {
         mut record: Record,
         algorithm: &'static Algorithm,
         options: &Options,
-    ) -> Result<Attached, HostError> {
+    ) -> Result<Attached> {
         let replaced = record.replaced.to_string();
         let key = record.target.key();
         let old = record.current().expect("a finished record has an instance in force").clone();
@@ -200,7 +200,7 @@ impl Host {
         }
         record.instances.swap(0, 1);
         record.phase = Phase::Attached;
-        // Whoever has attached what is in force takes it off again.
+        // The user who has attached what is in force takes it off again.
         let unit = std::mem::replace(&mut record.unit, self.unit().map(str::to_owned));
         if let Err(error) = self.write(&record) {
             record.unit = unit;
@@ -220,7 +220,7 @@ impl Host {
     }
 
     /// The last instance into the kernel, and in force.
-    fn put_in(&self, record: &Record, options: &Options) -> Result<(), HostError> {
+    fn put_in(&self, record: &Record, options: &Options) -> Result {
         let instance = record.instances.last().expect("a record has an instance");
         let algorithm = rampcc::algorithm(&instance.algorithm).expect("it was attached by its identifier");
         let options = Options {
@@ -248,7 +248,7 @@ impl Host {
     }
 
     /// Takes away what was attached to others of this target's name, and what this unit has attached elsewhere.
-    fn drop_others(&self, target: &Target) -> Result<Option<String>, HostError> {
+    fn drop_others(&self, target: &Target) -> Result<Option<String>> {
         let mut recovered = None;
         for (key, entry) in self.entries()? {
             let Entry::Known(record) = entry else { continue };
@@ -278,7 +278,7 @@ impl Host {
         algorithm: &Algorithm,
         options: &Options,
         replace: bool,
-    ) -> Result<(), HostError> {
+    ) -> Result {
         let Some(old) = record.current() else { return Ok(()) };
         let by = match (self.unit(), record.unit.as_deref()) {
             (Some(own), Some(other)) if own != other => format!("by unit {other} "),
@@ -292,7 +292,7 @@ impl Host {
     }
 
     /// Whether the instance in force is still registered.
-    pub(crate) fn registered(&self, record: &Record) -> Result<bool, HostError> {
+    pub(crate) fn registered(&self, record: &Record) -> Result<bool> {
         let Some(instance) = record.current() else { return Ok(false) };
         let pinned = Pinned::open(&self.instance(&record.target.key(), instance)).is_some();
         Ok(pinned && sysctl::available()?.contains(&instance.name))
@@ -300,7 +300,7 @@ impl Host {
 }
 
 /// Whether there is again what had been before: a detachment died there, or another process has set it.
-fn back_already(record: &Record) -> Result<bool, HostError> {
+fn back_already(record: &Record) -> Result<bool> {
     if matches!(record.target, Target::Cgroup { .. }) {
         return Ok(false);
     }
@@ -309,7 +309,7 @@ fn back_already(record: &Record) -> Result<bool, HostError> {
 }
 
 /// An error whose traces have been removed, or not.
-fn after(cause: HostError, undoing: Result<(), HostError>) -> HostError {
+fn after(cause: HostError, undoing: Result) -> HostError {
     match undoing {
         Ok(()) => cause,
         Err(undoing) => HostError::NotUndone { cause: Box::new(cause), undoing: Box::new(undoing) },
@@ -356,7 +356,7 @@ impl Instance {
     }
 }
 
-fn new_instance(number: u32, algorithm: &Algorithm, options: &Options) -> Result<Instance, HostError> {
+fn new_instance(number: u32, algorithm: &Algorithm, options: &Options) -> Result<Instance> {
     let Clock { unix_s, boot_s } = Clock::now();
     Ok(Instance {
         number,
@@ -369,8 +369,8 @@ fn new_instance(number: u32, algorithm: &Algorithm, options: &Options) -> Result
     })
 }
 
-/// Attaches, again where somebody was quicker to register the name: each attempt looks for a free one.
-fn with_a_free_name(attach: impl Fn() -> Result<Attached, HostError>) -> Result<Attached, HostError> {
+/// Attaches, again where another process was quicker to register the name: each attempt looks for a free one.
+fn with_a_free_name(attach: impl Fn() -> Result<Attached>) -> Result<Attached> {
     for _ in 0..ATTEMPTS {
         match attach() {
             Err(HostError::Load(LoadError::NameTaken { .. })) => {}
@@ -381,7 +381,7 @@ fn with_a_free_name(attach: impl Fn() -> Result<Attached, HostError>) -> Result<
 }
 
 /// `ramp_<id>`, or `r2_<id>` and so on while that is taken.
-fn free_name(algorithm: &Algorithm) -> Result<String, HostError> {
+fn free_name(algorithm: &Algorithm) -> Result<String> {
     let taken = sysctl::available()?;
     let first = format!("ramp_{}", algorithm.id);
     let others = (2..=NAMES_MAX).map(|number| format!("r{number}_{}", algorithm.id));

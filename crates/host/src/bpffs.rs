@@ -7,7 +7,7 @@ use std::path::Path;
 use nix::mount::{MsFlags, mount};
 use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
 
-use crate::error::HostError;
+use crate::error::{HostError, Result};
 use crate::files::make_directories;
 use crate::host::Host;
 
@@ -21,7 +21,7 @@ pub(crate) fn is_bpffs(path: &Path) -> Option<bool> {
 
 impl Host {
     /// Makes the directory of pins, and mounts its file system if it is the usual one.
-    pub(crate) fn prepare_pins(&self) -> Result<(), HostError> {
+    pub(crate) fn prepare_pins(&self) -> Result {
         let pins = self.pins();
         let existing = pins.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
         if is_bpffs(existing) != Some(true) {
@@ -36,7 +36,7 @@ impl Host {
         make_directories(pins).map_err(HostError::file("make", pins))
     }
 
-    fn mount(&self) -> Result<(), HostError> {
+    fn mount(&self) -> Result {
         const MEND: &str = "as root: mount -t bpf bpf /sys/fs/bpf";
         // Within a mount namespace of its own (`ip netns exec` makes one) the file system would die with this command,
         // and everything pinned in it.

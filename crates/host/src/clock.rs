@@ -10,7 +10,7 @@ use nix::time::{ClockId, clock_gettime};
 pub(crate) struct Clock {
     /// Since 1970, as this host believes.
     pub(crate) unix_s: u64,
-    /// Since the boot, which nobody sets.
+    /// Since the boot, which cannot be set.
     pub(crate) boot_s: Option<u64>,
 }
 

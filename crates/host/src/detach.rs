@@ -8,7 +8,7 @@ use rampcc_linux::{Pinned, withdraw_pinned};
 use crate::assign::Assign;
 use crate::attach::{foreign, is_ours};
 use crate::detached::{Detached, Restored};
-use crate::error::HostError;
+use crate::error::{HostError, Result};
 use crate::files::Directory;
 use crate::host::Host;
 use crate::namespace::{self, Namespace};
@@ -22,7 +22,7 @@ impl Host {
     /// Puts back what was before, for this scope or for everything that is attached.
     ///
     /// Also finishes or undoes what a process that died has left. Fails where it does not know what was before.
-    pub fn detach(&self, scope: Option<&Scope>) -> Result<Vec<Detached>, HostError> {
+    pub fn detach(&self, scope: Option<&Scope>) -> Result<Vec<Detached>> {
         let _lock = self.lock_to_undo()?;
         let _ = self.sweep();
         let entries = self.entries()?;
@@ -50,7 +50,7 @@ impl Host {
     /// The same for what this unit has attached ([`Host::for_unit`]), whatever its scope; nothing is no error.
     ///
     /// Fails if the unit has nothing on record, and something is in force here or pinned that may be the unit's.
-    pub fn detach_unit(&self, unit: &str) -> Result<Vec<Detached>, HostError> {
+    pub fn detach_unit(&self, unit: &str) -> Result<Vec<Detached>> {
         let _lock = self.lock_to_undo()?;
         let _ = self.sweep();
         let (own, others): (Vec<_>, Vec<_>) =
@@ -100,7 +100,7 @@ impl Host {
     }
 
     /// Takes everything of an attachment out of the kernel and off the record.
-    pub(crate) fn undo(&self, record: Record) -> Result<Detached, HostError> {
+    pub(crate) fn undo(&self, record: Record) -> Result<Detached> {
         match self.put_back(record)? {
             (detached, None) => Ok(detached),
             (_, Some(left)) => Err(left),
@@ -108,7 +108,7 @@ impl Host {
     }
 
     /// The same; once what was before is back, what else fails keeps nothing from being tried, and is handed out.
-    fn put_back(&self, mut record: Record) -> Result<(Detached, Option<HostError>), HostError> {
+    fn put_back(&self, mut record: Record) -> Result<(Detached, Option<HostError>)> {
         let key = record.target.key();
         let names: Vec<_> = record.instances.iter().map(|instance| instance.name.clone()).collect();
         let restored = self.restore(&record, &names)?;
@@ -131,7 +131,7 @@ impl Host {
     }
 
     /// Back to the first instance, after the last one failed to take over.
-    pub(crate) fn go_back(&self, mut record: Record) -> Result<(), HostError> {
+    pub(crate) fn go_back(&self, mut record: Record) -> Result {
         let Some(failed) = record.instances.pop() else { return Ok(()) };
         let key = record.target.key();
         let pins = self.instance(&key, &failed);
@@ -158,7 +158,7 @@ impl Host {
     }
 
     /// Takes all but the first instance out of the kernel.
-    pub(crate) fn drop_retired(&self, mut record: Record) -> Result<Record, HostError> {
+    pub(crate) fn drop_retired(&self, mut record: Record) -> Result<Record> {
         if record.instances.len() > 1 {
             let key = record.target.key();
             for instance in record.instances.split_off(1) {
@@ -170,7 +170,7 @@ impl Host {
     }
 
     /// Pins without a record: they go if they are not in force, since then nothing is to be put back.
-    pub(crate) fn undo_lost(&self, key: &str) -> Result<(), HostError> {
+    pub(crate) fn undo_lost(&self, key: &str) -> Result {
         let refuse = |what: String| {
             Err(HostError::refused(
                 format!("the record of {key} is lost, and {what}: what was before is not known"),
@@ -199,7 +199,7 @@ impl Host {
         self.erase(key)
     }
 
-    fn restore(&self, record: &Record, names: &[String]) -> Result<Restored, HostError> {
+    fn restore(&self, record: &Record, names: &[String]) -> Result<Restored> {
         let original = record.replaced.congestion_control();
         let before = record.replaced.to_string();
         let now = record.target.now(&record.replaced, None)?;
@@ -254,7 +254,7 @@ impl Host {
 
     /// Takes an instance out of the kernel. Others may write in the directory of pins: what a link there leads to is not
     /// the instance's.
-    fn withdraw(&self, pins: &Path) -> Result<(), HostError> {
+    fn withdraw(&self, pins: &Path) -> Result {
         let failed = || HostError::file("remove the pins in", pins);
         let name = |path: Option<&Path>| path.and_then(Path::file_name)?.to_str().map(str::to_owned);
         let (Some(key), Some(number)) = (name(pins.parent()), name(Some(pins))) else { return Ok(()) };
@@ -296,7 +296,7 @@ impl Host {
     }
 }
 
-/// Where nobody knows what was there before.
+/// Where it is unknown what was there before.
 const NOW_SET: &str = "whatever is set now";
 
 /// Not there, or a link, behind which nothing is ours.
@@ -304,7 +304,7 @@ fn is_none_of_ours(cause: &io::Error) -> bool {
     matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidData)
 }
 
-fn outcome(done: Vec<Detached>, failed: Option<HostError>) -> Result<Vec<Detached>, HostError> {
+fn outcome(done: Vec<Detached>, failed: Option<HostError>) -> Result<Vec<Detached>> {
     match failed {
         Some(cause) if done.is_empty() => Err(cause),
         Some(cause) => Err(HostError::Partly { done, cause: Box::new(cause) }),
@@ -313,7 +313,7 @@ fn outcome(done: Vec<Detached>, failed: Option<HostError>) -> Result<Vec<Detache
 }
 
 /// Those that a scope names, which may be gone, or have been made again.
-fn named(scope: &Scope, entries: Vec<(String, Entry)>) -> Result<Vec<(String, Entry)>, HostError> {
+fn named(scope: &Scope, entries: Vec<(String, Entry)>) -> Result<Vec<(String, Entry)>> {
     let (target, text) = (Target::of(scope), scope.to_string());
     let recorded = |entry: &Entry, which: &dyn Fn(&Record) -> bool| match entry {
         Entry::Known(record) | Entry::Stale(record) => which(record),

@@ -22,7 +22,7 @@ pub enum Restored {
     PutBack(String),
     /// It was there already.
     WasThere(String),
-    /// Somebody has set something else since, which stays.
+    /// Another program has set something else since, which stays.
     LeftForeign(String),
     /// There is nothing left to put it back to.
     Gone(String),

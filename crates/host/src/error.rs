@@ -12,6 +12,9 @@ use crate::detached::Detached;
 pub(crate) const FOR_A_USER: &str = "mkdir -p /run/ramp-bpf && mount -t bpf -o mode=0700 bpf /run/ramp-bpf && chown USER \
                                      /run/ramp-bpf, and --pins /run/ramp-bpf/ramp with every command";
 
+/// Result of what may fail with [`HostError`].
+pub type Result<T = (), E = HostError> = std::result::Result<T, E>;
+
 /// Error of a change to this host.
 #[derive(Debug, Error)]
 #[non_exhaustive]

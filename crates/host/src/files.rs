@@ -1,11 +1,11 @@
-//! Files in directories that may be somebody else's.
+//! Files in directories that may be another user's.
 //!
-//! Whoever owns a directory can put anything under any name in it, at any time: a link to a file of ours, a pipe that
+//! The owner of a directory can put anything under any name in it, at any time: a link to a file of ours, a pipe that
 //! never ends, a file of theirs. So a directory is opened once, and everything in it is reached from there; the last part of
 //! a name is never followed; what is read is a regular file of bounded length and of a known owner; what is written is
-//! drafted under a name that nobody can foresee, and renamed. Modes do not depend on the umask.
+//! drafted under a name that no one can foresee, and renamed. Modes do not depend on the umask.
 //!
-//! Links in the path of the directory itself are followed: whoever runs the command has named it.
+//! Links in the path of the directory itself are followed: the user who runs the command has named it.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -18,7 +18,7 @@ use nix::fcntl::{AtFlags, Flock, FlockArg, OFlag, open, openat, renameat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fchmod, fstat, fstatat};
 use nix::unistd::{Gid, Uid, UnlinkatFlags, fchown, fsync, geteuid, mkdir, unlinkat};
 
-use crate::error::HostError;
+use crate::error::{HostError, Result};
 
 /// Longer than any record can be.
 const LONGEST: usize = 64 << 10;
@@ -58,7 +58,7 @@ impl Directory {
         }
     }
 
-    /// A name that stays this directory's, whoever renames what.
+    /// A name that stays this directory's, whatever is renamed.
     pub(crate) fn path(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.fd.as_raw_fd()))
     }
@@ -123,7 +123,7 @@ impl Directory {
 
     /// Puts a file there, whole or not at all: a reader sees what was there before or what is there now.
     ///
-    /// Whatever had the name loses it; a link's target stays as it is. `step` is told before the draft takes its place.
+    /// Whatever had the name loses it; a link's target stays as it is. `step` is called before the draft takes its place.
     pub(crate) fn write(
         &self,
         name: &str,
@@ -168,7 +168,7 @@ impl Directory {
         Ok(file)
     }
 
-    /// Lets nobody but its owner open a file from now on.
+    /// Lets only its owner open a file from now on.
     pub(crate) fn keep_private(file: &File) -> io::Result<()> {
         if fstat(file)?.st_mode & 0o7777 != PRIVATE.bits() {
             // Of an older version, or made with a strange umask. Root may, its owner may.
@@ -194,7 +194,6 @@ impl Directory {
         }
     }
 
-    /// Removes the links in it.
     pub(crate) fn remove_links(&self) -> io::Result<()> {
         for name in self.names()? {
             let found = fstatat(&self.fd, name.as_str(), AtFlags::AT_SYMLINK_NOFOLLOW)?;
@@ -212,13 +211,13 @@ impl Directory {
         for draft in self.names()?.iter().filter(|other| is_draft(other, name)) {
             let flags =
                 OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC | OFlag::O_NOCTTY;
-            // What somebody else has put there under such a name, and what we may not open, stays.
+            // What another user has put there under such a name, and what we may not open, stays.
             let Ok(fd) = openat(&self.fd, draft.as_str(), flags, Mode::empty()) else { continue };
             if regular(&fstat(&fd)?).is_err() {
                 continue;
             }
             // Held while it is removed, so that its writer, if it has only just made it, takes another.
-            // What may not be removed (somebody else's, in a sticky directory) stays, too.
+            // What may not be removed (another user's, in a sticky directory) stays, too.
             if let Ok(_dead) = Flock::lock(File::from(fd), FlockArg::LockExclusiveNonblock) {
                 let _ = self.remove(draft);
             }
@@ -226,7 +225,7 @@ impl Directory {
         Ok(())
     }
 
-    /// A new file under a name that nobody can foresee, locked and private.
+    /// A new file under a name that no one can foresee, locked and private.
     fn draft(&self, name: &str) -> io::Result<(String, Flock<File>)> {
         let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         let mut taken = io::Error::from(io::ErrorKind::AlreadyExists);
@@ -247,7 +246,7 @@ impl Directory {
         Err(taken)
     }
 
-    /// Whether what is read from such a file is what somebody with a say here has written.
+    /// Whether what is read from such a file was written by a user who may decide here.
     fn trust(&self, file: &FileStat) -> io::Result<()> {
         let owner = file.st_uid;
         if owner != 0 && owner != geteuid().as_raw() && owner != fstat(&self.fd)?.st_uid {
@@ -309,7 +308,7 @@ pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
 /// Puts a file that everybody may read in its place, whole or not at all.
 ///
 /// It takes the place of nothing but a regular file.
-pub fn publish(path: &Path, content: &[u8]) -> Result<(), HostError> {
+pub fn publish(path: &Path, content: &[u8]) -> Result {
     let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| {
         HostError::input(format!("{} is not a file name", path.display()), "DIRECTORY/NAME.prom")
     })?;

@@ -36,7 +36,7 @@ mod unrecorded;
 pub use assign::{Assign, AssignArm, AssignCounters, AssignEvent, AssignOptions, Done, Opened, WHOLE};
 pub use attach::{Attached, Change};
 pub use detached::{Detached, Restored};
-pub use error::HostError;
+pub use error::{HostError, Result};
 pub use files::publish;
 pub use host::{Host, PINS, RECORDS};
 #[doc(hidden)]

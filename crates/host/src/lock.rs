@@ -1,6 +1,6 @@
 //! One process at a time changes a host.
 //!
-//! The lock is a file that only its owner can open, so that nobody else can hold it; who holds it has a bounded time.
+//! The lock is a file that only its owner can open, so that no one else can hold it; its holder has a bounded time.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,7 +14,7 @@ use nix::fcntl::{Flock, FlockArg};
 use nix::sys::stat::{major, minor};
 use nix::unistd::geteuid;
 
-use crate::error::HostError;
+use crate::error::{HostError, Result};
 use crate::files::Directory;
 use crate::host::Host;
 
@@ -59,7 +59,7 @@ impl Locked {
 
 impl Host {
     /// Waits until no other process changes this host through the same records, but not for ever.
-    pub(crate) fn lock(&self) -> Result<Lock, HostError> {
+    pub(crate) fn lock(&self) -> Result<Lock> {
         let records = self.records();
         let directory = Directory::make(records).map_err(HostError::file("make", records))?;
         let path = records.join(LOCK);
@@ -91,7 +91,7 @@ impl Host {
             let owner = fs::metadata(records).map(|metadata| metadata.uid()).ok();
             let strangers = !holders.is_empty() && holders.iter().all(|holder| holder.is_stranger(owner));
             let over = Instant::now() >= deadline;
-            // From when anybody could open it. Then nobody out of sight, and nobody who has ended, keeps it for ever.
+            // From when any user could open it. A process that is out of sight or has ended does not keep it for ever.
             let anybodys = found.mode() & 0o077 != 0;
             let known = |holder: &Holder| holder.user.is_some() && !holder.is_stranger(owner);
             if strangers || over && anybodys && !holders.iter().any(known) {
@@ -110,7 +110,7 @@ impl Host {
 
     /// The same for undoing, which nothing may keep from being done: where the lock cannot be had because its directory
     /// is full or read-only, or because it is no file, no other process gets it either.
-    pub(crate) fn lock_to_undo(&self) -> Result<Lock, HostError> {
+    pub(crate) fn lock_to_undo(&self) -> Result<Lock> {
         match self.lock() {
             Err(HostError::File { cause, .. }) if nobody_gets_it(&cause) => Ok(Lock { _file: None }),
             lock => lock,
@@ -124,7 +124,7 @@ fn nobody_gets_it(cause: &io::Error) -> bool {
     matches!(cause.kind(), ReadOnlyFilesystem | StorageFull | QuotaExceeded | InvalidData)
 }
 
-/// Whether the lock is somebody else's, in a directory of the caller's, and nobody holds it: root was the first, before
+/// Whether the lock is another user's, in a directory of the caller's, and is not held: root was the first, before
 /// it gave its locks to the directory's owner, or before the directory had that owner.
 fn forsaken(records: &Path, path: &Path) -> bool {
     let caller = geteuid().as_raw();

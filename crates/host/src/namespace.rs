@@ -8,7 +8,7 @@ use std::thread;
 
 use nix::sched::{CloneFlags, setns};
 
-use crate::error::HostError;
+use crate::error::{HostError, Result};
 use crate::privileges;
 
 /// Where `ip netns` keeps names.
@@ -25,7 +25,7 @@ pub(crate) struct Namespace {
 
 impl Namespace {
     /// The thread's own.
-    pub(crate) fn own() -> Result<Self, HostError> {
+    pub(crate) fn own() -> Result<Self> {
         Ok(Self {
             inode: inode(Path::new(OWN)).map_err(HostError::file("look at", Path::new(OWN)))?,
             path: None,
@@ -33,7 +33,7 @@ impl Namespace {
     }
 
     /// One that `ip netns` has named.
-    pub(crate) fn named(name: &str) -> Result<Self, HostError> {
+    pub(crate) fn named(name: &str) -> Result<Self> {
         if name.is_empty() || name == "." || name == ".." || name.contains('/') {
             return Err(HostError::input(
                 format!("{name:?} cannot name a network namespace"),
@@ -59,7 +59,7 @@ impl Namespace {
     ///
     /// It may have a name, be mounted elsewhere, or live by its processes alone, not all of which everybody may look at:
     /// then it is an error.
-    pub(crate) fn with_inode(wanted: u64) -> Result<Option<Self>, HostError> {
+    pub(crate) fn with_inode(wanted: u64) -> Result<Option<Self>> {
         let own = Self::own()?;
         if own.inode == wanted {
             return Ok(Some(own));
@@ -88,10 +88,7 @@ impl Namespace {
     }
 
     /// Does `work` within it, on a thread of its own unless this is the right place already.
-    pub(crate) fn within<T: Send>(
-        &self,
-        work: impl FnOnce() -> Result<T, HostError> + Send,
-    ) -> Result<T, HostError> {
+    pub(crate) fn within<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         let Some(path) = &self.path else { return work() };
         let handle = File::open(path).map_err(HostError::file("open", path))?;
         thread::scope(|scope| {
@@ -104,7 +101,7 @@ impl Namespace {
         })
     }
 
-    fn unless_own(self) -> Result<Self, HostError> {
+    fn unless_own(self) -> Result<Self> {
         let own = Self::own()?;
         Ok(if own.inode == self.inode { own } else { self })
     }

@@ -4,7 +4,7 @@ use caps::{CapSet, Capability, CapsHashSet};
 
 pub use rampcc_system::capabilities::has;
 
-use crate::error::HostError;
+use crate::error::{HostError, Result};
 
 /// Capabilities that loading and attaching need.
 pub const NEEDED: [Capability; 3] = [Capability::CAP_BPF, Capability::CAP_NET_ADMIN, Capability::CAP_PERFMON];
@@ -17,7 +17,7 @@ pub fn missing() -> Vec<Capability> {
 /// Gives up every capability but these, for good: of the calling thread and those it starts.
 ///
 /// A command that goes on after loading calls this before it starts threads. Maps and links that are open stay usable.
-pub fn keep_only(kept: &[Capability]) -> Result<(), HostError> {
+pub fn keep_only(kept: &[Capability]) -> Result {
     let kept: CapsHashSet = kept.iter().copied().filter(|capability| has_own(*capability)).collect();
     caps::clear(None, CapSet::Ambient)
         .and_then(|()| caps::set(None, CapSet::Effective, &kept))

@@ -1,6 +1,6 @@
 //! Records of ramp's changes to this host, written before each change.
 //!
-//! Each attachment has a file in the directory of records, and the same text in a pinned map beside its pins, so that
+//! Each attachment has a file in the directory of records, and the same text in a pinned map next to its pins, so that
 //! either may be lost.
 
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use rampcc_linux::{Guard, Held};
 use serde::{Deserialize, Serialize};
 
 use crate::attach::is_named_after;
-use crate::error::HostError;
+use crate::error::{HostError, Result};
 use crate::files::{Directory, PUBLIC, make_directory};
 use crate::host::Host;
 use crate::target::{Replaced, Target};
@@ -72,7 +72,7 @@ pub(crate) struct Instance {
     pub(crate) name: String,
     /// Seconds since 1970, as the clock was then.
     pub(crate) since_s: u64,
-    /// Seconds since the boot, which nobody sets.
+    /// Seconds since the boot, which cannot be set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) since_boot_s: Option<u64>,
     #[serde(default)]
@@ -121,12 +121,7 @@ struct Head {
 }
 
 impl Record {
-    pub(crate) fn new(
-        scope: String,
-        target: Target,
-        replaced: Replaced,
-        instance: Instance,
-    ) -> Result<Self, HostError> {
+    pub(crate) fn new(scope: String, target: Target, replaced: Replaced, instance: Instance) -> Result<Self> {
         let (phase, instances) = (Phase::Attaching, vec![instance]);
         Ok(Self { version: VERSION, boot: boot()?, scope, unit: None, target, replaced, phase, instances })
     }
@@ -171,7 +166,7 @@ impl Record {
 
 impl Host {
     /// Puts a record on disk, whole or not at all, and then into its map if there is one.
-    pub(crate) fn write(&self, record: &Record) -> Result<(), HostError> {
+    pub(crate) fn write(&self, record: &Record) -> Result {
         let text = serde_json::to_vec_pretty(record).expect("a record is plain data");
         if text.len() > MIRROR_BYTES {
             let advice = "choose another scope: system, netns or cgroup";
@@ -199,7 +194,7 @@ impl Host {
     }
 
     /// Makes the directory of an attachment's pins, and the map for its record therein.
-    pub(crate) fn make_mirror(&self, key: &str) -> Result<(), HostError> {
+    pub(crate) fn make_mirror(&self, key: &str) -> Result {
         let directory = self.pins().join(key);
         self.step("make the directory of the pins");
         make_directory(&directory).map_err(HostError::file("make", &directory))?;
@@ -227,7 +222,7 @@ impl Host {
     }
 
     /// Forgets an attachment, whose pins are gone.
-    pub(crate) fn erase(&self, key: &str) -> Result<(), HostError> {
+    pub(crate) fn erase(&self, key: &str) -> Result {
         self.step("remove the map of the record");
         self.clear_pins(key, false).map_err(HostError::file("remove", &self.mirror(key)))?;
         self.step("remove the directory of the pins");
@@ -266,19 +261,19 @@ impl Host {
     }
 
     /// Every attachment that has left a record or pins, in order of their keys.
-    pub(crate) fn entries(&self) -> Result<Vec<(String, Entry)>, HostError> {
+    pub(crate) fn entries(&self) -> Result<Vec<(String, Entry)>> {
         let mut keys = self.recorded_keys()?;
-        // What else somebody keeps there is not ramp's.
+        // Anything else there is not ramp's.
         keys.extend(names(self.pins())?.into_iter().filter(|name| is_key(name)));
         self.entries_of(keys)
     }
 
     /// Every attachment that has left a record.
-    pub(crate) fn recorded_entries(&self) -> Result<Vec<(String, Entry)>, HostError> {
+    pub(crate) fn recorded_entries(&self) -> Result<Vec<(String, Entry)>> {
         self.entries_of(self.recorded_keys()?)
     }
 
-    fn recorded_keys(&self) -> Result<BTreeSet<String>, HostError> {
+    fn recorded_keys(&self) -> Result<BTreeSet<String>> {
         let files = names(self.records())?;
         let key = |name: &String| name.strip_suffix(&format!(".{EXTENSION}")).map(str::to_owned);
         Ok(files.iter().filter_map(key).filter(|key| is_key(key)).collect())
@@ -302,11 +297,11 @@ impl Host {
         Ok(())
     }
 
-    fn entries_of(&self, keys: BTreeSet<String>) -> Result<Vec<(String, Entry)>, HostError> {
+    fn entries_of(&self, keys: BTreeSet<String>) -> Result<Vec<(String, Entry)>> {
         keys.into_iter().map(|key| self.entry(&key).map(|entry| (key, entry))).collect()
     }
 
-    pub(crate) fn entry(&self, key: &str) -> Result<Entry, HostError> {
+    pub(crate) fn entry(&self, key: &str) -> Result<Entry> {
         let boot = boot()?;
         let (file, unreadable) =
             match Directory::open(self.records()).and_then(|records| records.read(&file_name(key))) {
@@ -374,7 +369,7 @@ impl Host {
     }
 }
 
-/// Whether it may be the name of somebody's congestion control.
+/// Whether it may be the name of a congestion control.
 fn may_be_set(name: &str) -> bool {
     (1..=15).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/')
 }
@@ -402,7 +397,7 @@ fn fill(map: &MapHandle, mut text: Vec<u8>) -> io::Result<()> {
     map.update(&0u32.to_ne_bytes(), &text, MapFlags::ANY).map_err(io::Error::other)
 }
 
-fn names(directory: &Path) -> Result<Vec<String>, HostError> {
+fn names(directory: &Path) -> Result<Vec<String>> {
     match fs::read_dir(directory) {
         Ok(entries) => Ok(entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect()),
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -410,6 +405,6 @@ fn names(directory: &Path) -> Result<Vec<String>, HostError> {
     }
 }
 
-fn boot() -> Result<String, HostError> {
+fn boot() -> Result<String> {
     fs::read_to_string(BOOT).map(|id| id.trim().to_owned()).map_err(HostError::file("read", Path::new(BOOT)))
 }

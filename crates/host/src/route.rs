@@ -12,7 +12,7 @@ use nix::sys::socket::SockProtocol;
 use rampcc_system::netlink::{Netlink, attributes, encode};
 use serde::{Deserialize, Serialize};
 
-use crate::error::HostError;
+use crate::error::{HostError, Result};
 use crate::scope::Prefix;
 
 const RTM_NEWROUTE: u16 = 24;
@@ -78,7 +78,7 @@ impl Route {
     /// The route of the main table that this prefix names, in the thread's network namespace; `None`: there is none.
     ///
     /// Refuses to choose among several.
-    pub(crate) fn find(prefix: &Prefix) -> Result<Option<Self>, HostError> {
+    pub(crate) fn find(prefix: &Prefix) -> Result<Option<Self>> {
         let mut found = main_table(prefix.address.is_ipv4(), |route| route.leads_to(prefix))?;
         if found.len() > 1 {
             let metrics: Vec<_> = found.iter().map(Self::metric).collect();
@@ -102,7 +102,7 @@ impl Route {
     }
 
     /// Destinations of the main table, for messages.
-    pub(crate) fn destinations(prefix: &Prefix) -> Result<Vec<String>, HostError> {
+    pub(crate) fn destinations(prefix: &Prefix) -> Result<Vec<String>> {
         let routes = main_table(prefix.address.is_ipv4(), |_| true)?;
         let mut all: Vec<_> = routes.iter().map(|route| route.prefix().to_string()).collect();
         all.sort();
@@ -111,7 +111,7 @@ impl Route {
     }
 
     /// Whether this route, having been replaced, can be put back as it was.
-    pub(crate) fn check_restorable(&self) -> Result<(), HostError> {
+    pub(crate) fn check_restorable(&self) -> Result {
         let refuse = |why: &str| {
             let advice = "choose another scope: system, netns or cgroup";
             Err(HostError::refused(format!("the route to {} {why}", self.prefix()), advice))
@@ -167,7 +167,7 @@ impl Route {
     }
 
     /// Puts it in the place of the route with its prefix and metric.
-    pub(crate) fn replace(&self) -> Result<(), HostError> {
+    pub(crate) fn replace(&self) -> Result {
         Netlink::open(SockProtocol::NetlinkRoute)
             .and_then(|socket| socket.change(RTM_NEWROUTE, NLM_F_REPLACE, &self.message()))
             .map_err(HostError::system(format!("replace the route to {}", self.prefix())))
@@ -196,7 +196,7 @@ impl Route {
 
     /// The same, and sure of it: what the kernel then shows is this route. Its congestion control must be registered, and
     /// that of the route before as well, since the kernel shows no other.
-    pub(crate) fn put_back(&self) -> Result<(), HostError> {
+    pub(crate) fn put_back(&self) -> Result {
         self.replace()?;
         let found: Vec<_> = self.alike()?;
         match found.as_slice() {
@@ -227,7 +227,7 @@ impl Route {
     }
 
     /// Routes of the main table with a congestion control such as these, in the thread's network namespace.
-    pub(crate) fn of_main_table(which: impl Fn(&str) -> bool) -> Result<Vec<Self>, HostError> {
+    pub(crate) fn of_main_table(which: impl Fn(&str) -> bool) -> Result<Vec<Self>> {
         let ours = |route: &Self| route.congestion_control.as_deref().is_some_and(&which);
         let mut all = main_table(true, ours)?;
         all.extend(main_table(false, ours)?);
@@ -235,7 +235,7 @@ impl Route {
     }
 
     /// Routes of any table that one of these congestion controls is set on, in the thread's network namespace.
-    pub(crate) fn that_name(names: &[String]) -> Result<Vec<Self>, HostError> {
+    pub(crate) fn that_name(names: &[String]) -> Result<Vec<Self>> {
         let named = |route: &Self| route.congestion_control.as_ref().is_some_and(|name| names.contains(name));
         let mut all = all_tables(true, named)?;
         all.extend(all_tables(false, named)?);
@@ -243,7 +243,7 @@ impl Route {
     }
 
     /// Takes its congestion control off, if no other route could be meant.
-    pub(crate) fn without(&self) -> Result<(), HostError> {
+    pub(crate) fn without(&self) -> Result {
         self.check_restorable()?;
         if self.alike()?.len() > 1 {
             let problem = format!("several routes are like {}", self.describe());
@@ -253,7 +253,7 @@ impl Route {
     }
 
     /// The routes that a replacement of this one would be for.
-    fn alike(&self) -> Result<Vec<Self>, HostError> {
+    fn alike(&self) -> Result<Vec<Self>> {
         let place = |route: &Self| {
             (route.table(), route.prefix(), route.header.source_length, route.header.tos, route.metric())
         };
@@ -367,11 +367,11 @@ pub fn told(message: &[u8]) -> Option<(String, String, Option<Vec<u8>>)> {
 }
 
 /// The wanted ones: a router's table is too long to be kept whole.
-fn main_table(ipv4: bool, wanted: impl Fn(&Route) -> bool) -> Result<Vec<Route>, HostError> {
+fn main_table(ipv4: bool, wanted: impl Fn(&Route) -> bool) -> Result<Vec<Route>> {
     all_tables(ipv4, |route| route.table() == TABLE_MAIN && wanted(route))
 }
 
-fn all_tables(ipv4: bool, wanted: impl Fn(&Route) -> bool) -> Result<Vec<Route>, HostError> {
+fn all_tables(ipv4: bool, wanted: impl Fn(&Route) -> bool) -> Result<Vec<Route>> {
     let family = if ipv4 { AF_INET } else { AF_INET6 };
     let mut request = [0; HEADER];
     request[0] = family;

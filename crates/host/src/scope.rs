@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use crate::error::HostError;
+use crate::error::{HostError, Result};
 
 /// Connections that get an algorithm.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Scope {
     pub const SYNTAX: &str = "system, netns NAME, cgroup PATH, or route PREFIX [metric NUMBER]";
 
     /// From the words of the command line: `system`, `netns NAME`, `cgroup PATH`, `route PREFIX`.
-    pub fn parse(words: &[impl AsRef<str>]) -> Result<Self, HostError> {
+    pub fn parse(words: &[impl AsRef<str>]) -> Result<Self> {
         let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
         let wrong = |problem: String| HostError::input(problem, format!("--scope takes {}", Self::SYNTAX));
         match words.as_slice() {
@@ -83,7 +83,7 @@ pub fn printable(text: &str) -> String {
 
 impl Prefix {
     /// From `10.0.0.0/8`, `192.0.2.1`, `2001:db8::/32`, `default` (IPv4) or `::/0`.
-    pub fn parse(text: &str) -> Result<Self, HostError> {
+    pub fn parse(text: &str) -> Result<Self> {
         let wrong = |problem: &str| {
             HostError::input(
                 format!("{text:?} is not a prefix: {problem}"),

@@ -10,7 +10,7 @@ use rampcc_linux::{Counters, Guard, Options, Pinned};
 use crate::assign::{Assign, AssignCounters};
 use crate::attach::is_ours;
 use crate::clock::Clock;
-use crate::error::HostError;
+use crate::error::{HostError, Result};
 use crate::host::Host;
 use crate::namespace::Namespace;
 use crate::record::{Entry, Instance, Phase, Record};
@@ -70,7 +70,7 @@ pub struct AttachedAlgorithm {
 pub enum Health {
     /// New connections use it.
     InForce,
-    /// Somebody has set something else since.
+    /// Another program has set something else since.
     Overridden(String),
     /// A process died while it changed this: [`Host::detach`] undoes it.
     Unfinished(&'static str),
@@ -125,16 +125,16 @@ impl AttachedAlgorithm {
 
 impl Host {
     /// Every attachment that has a record or pins, and what is in force here without them.
-    pub fn attachments(&self) -> Result<Vec<Attachment>, HostError> {
+    pub fn attachments(&self) -> Result<Vec<Attachment>> {
         self.looked_at(true)
     }
 
     /// The same without its connections, whose number strangers decide: [`Attachment::connections`] is `None`.
-    pub fn attachments_alone(&self) -> Result<Vec<Attachment>, HostError> {
+    pub fn attachments_alone(&self) -> Result<Vec<Attachment>> {
         self.looked_at(false)
     }
 
-    fn looked_at(&self, connections: bool) -> Result<Vec<Attachment>, HostError> {
+    fn looked_at(&self, connections: bool) -> Result<Vec<Attachment>> {
         let entries = match self.entries() {
             // Pins are mostly root's; the records are everybody's to read.
             Err(HostError::File { path, cause, .. })

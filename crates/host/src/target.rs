@@ -10,7 +10,7 @@ use nix::sys::statfs::{CGROUP2_SUPER_MAGIC, statfs};
 use serde::{Deserialize, Serialize};
 
 use crate::assign::{Assign, AssignArm, AssignOptions, WHOLE};
-use crate::error::HostError;
+use crate::error::{HostError, Result};
 use crate::namespace::Namespace;
 use crate::route::Route;
 use crate::scope::{Prefix, Scope, printable};
@@ -53,7 +53,7 @@ pub(crate) enum Now {
 
 impl Target {
     /// What this scope stands for, here and now.
-    pub(crate) fn of(scope: &Scope) -> Result<Self, HostError> {
+    pub(crate) fn of(scope: &Scope) -> Result<Self> {
         match scope {
             Scope::System => Ok(Self::Default { netns: Namespace::own()?.inode }),
             Scope::Netns(name) => Ok(Self::Default { netns: Namespace::named(name)?.inode }),
@@ -83,7 +83,7 @@ impl Target {
     }
 
     /// What is there now, once it is sure that it can be put back.
-    pub(crate) fn replaceable(&self) -> Result<Replaced, HostError> {
+    pub(crate) fn replaceable(&self) -> Result<Replaced> {
         match self {
             Self::Default { .. } => {
                 sysctl::restorable_default_in(&self.namespace()?).map(Replaced::CongestionControl)
@@ -103,7 +103,7 @@ impl Target {
     }
 
     /// What carries it now; `pins` are those of an instance that may be in force.
-    pub(crate) fn now(&self, replaced: &Replaced, pins: Option<(&Path, &str)>) -> Result<Now, HostError> {
+    pub(crate) fn now(&self, replaced: &Replaced, pins: Option<(&Path, &str)>) -> Result<Now> {
         match (self, replaced) {
             (Self::Default { netns }, _) => match Namespace::with_inode(*netns)? {
                 Some(namespace) => Ok(Now::Runs(Some(sysctl::default_in(&namespace)?))),
@@ -145,7 +145,7 @@ impl Target {
     }
 
     /// Has new connections use the congestion control `name`, whose pins are in `pins`.
-    pub(crate) fn carry(&self, replaced: &Replaced, name: &str, pins: &Path) -> Result<(), HostError> {
+    pub(crate) fn carry(&self, replaced: &Replaced, name: &str, pins: &Path) -> Result {
         match (self, replaced) {
             (Self::Default { .. }, _) => sysctl::set_default_in(&self.namespace()?, name),
             (Self::Route { .. }, Replaced::Route(original)) => {
@@ -165,12 +165,11 @@ impl Target {
     }
 
     /// Has a route that others have changed meanwhile use the congestion control `name` instead of one of ours.
-    pub(crate) fn carry_altered(&self, altered: &Route, name: &str) -> Result<(), HostError> {
+    pub(crate) fn carry_altered(&self, altered: &Route, name: &str) -> Result {
         self.namespace()?.within(|| altered.with(Some(name)).put_back())
     }
 
-    /// Puts back what was there.
-    pub(crate) fn put_back(&self, replaced: &Replaced, now: &Now) -> Result<(), HostError> {
+    pub(crate) fn put_back(&self, replaced: &Replaced, now: &Now) -> Result {
         match (replaced, now) {
             (Replaced::CongestionControl(name), _) => {
                 let namespace = self.namespace()?;
@@ -233,7 +232,7 @@ impl Target {
     }
 
     /// Its connections now, by congestion control; `None`: it is gone.
-    pub(crate) fn connections(&self) -> Result<Option<std::collections::BTreeMap<String, u64>>, HostError> {
+    pub(crate) fn connections(&self) -> Result<Option<std::collections::BTreeMap<String, u64>>> {
         let count = |groups: Option<&BTreeSet<u64>>| {
             sockets::by_congestion_control(groups)
                 .map_err(HostError::system::<std::io::Error>("count connections"))
@@ -251,7 +250,7 @@ impl Target {
     }
 
     /// Where its congestion control is set.
-    fn namespace(&self) -> Result<Namespace, HostError> {
+    fn namespace(&self) -> Result<Namespace> {
         match self {
             Self::Default { netns } | Self::Route { netns, .. } => {
                 Namespace::with_inode(*netns)?.ok_or_else(|| {
@@ -267,7 +266,6 @@ impl Target {
 }
 
 impl Replaced {
-    /// The congestion control before.
     pub(crate) fn congestion_control(&self) -> Option<&str> {
         match self {
             Self::CongestionControl(name) => Some(name),
@@ -288,7 +286,7 @@ impl fmt::Display for Replaced {
 }
 
 /// A directory of cgroup v2, in full.
-fn cgroup(path: &Path) -> Result<PathBuf, HostError> {
+fn cgroup(path: &Path) -> Result<PathBuf> {
     let full = fs::canonicalize(path).map_err(|cause| match cause.kind() {
         std::io::ErrorKind::NotFound => HostError::input(
             format!("there is no control group {}", path.display()),

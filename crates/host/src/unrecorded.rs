@@ -4,7 +4,7 @@
 //! namespace takes its default from the first one), or be on record elsewhere.
 
 use crate::attach::is_ours;
-use crate::error::HostError;
+use crate::error::{HostError, Result};
 use crate::namespace::Namespace;
 use crate::record::Entry;
 use crate::route::Route;
@@ -48,8 +48,8 @@ pub(crate) fn by_hand(key: &str) -> &'static str {
     }
 }
 
-/// All of it in the network namespace of this thread, beside these entries.
-pub(crate) fn unrecorded(entries: &[(String, Entry)]) -> Result<Vec<Unrecorded>, HostError> {
+/// All of it in the network namespace of this thread, besides these entries.
+pub(crate) fn unrecorded(entries: &[(String, Entry)]) -> Result<Vec<Unrecorded>> {
     let own = Namespace::own()?;
     let known = |key: &str| entries.iter().any(|(found, _)| found == key);
     let mut found: Vec<_> = default_of(&Scope::System, &own)?.into_iter().collect();
@@ -71,8 +71,7 @@ pub(crate) fn unrecorded(entries: &[(String, Entry)]) -> Result<Vec<Unrecorded>,
     Ok(found)
 }
 
-/// The same of one scope.
-pub(crate) fn unrecorded_in(scope: &Scope) -> Result<Option<Unrecorded>, HostError> {
+pub(crate) fn unrecorded_in(scope: &Scope) -> Result<Option<Unrecorded>> {
     match scope {
         Scope::System => default_of(scope, &Namespace::own()?),
         Scope::Netns(name) => default_of(scope, &Namespace::named(name)?),
@@ -87,7 +86,7 @@ pub(crate) fn unrecorded_in(scope: &Scope) -> Result<Option<Unrecorded>, HostErr
     }
 }
 
-fn default_of(scope: &Scope, namespace: &Namespace) -> Result<Option<Unrecorded>, HostError> {
+fn default_of(scope: &Scope, namespace: &Namespace) -> Result<Option<Unrecorded>> {
     let name = sysctl::default_in(namespace)?;
     let key = Target::Default { netns: namespace.inode }.key();
     Ok(is_ours(&name).then(|| Unrecorded { scope: scope.to_string(), key, name }))

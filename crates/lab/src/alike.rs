@@ -1,4 +1,4 @@
-//! Rows that cannot be told apart: the same values in every run.
+//! Rows that cannot be distinguished: the same values in every run.
 
 use crate::comparison::ArmSummary;
 

@@ -1,7 +1,7 @@
 //! Reach of an answer: the same rows on paths like the described one.
 //!
-//! Nothing here draws a path or plays a run. Whoever knows the scenario gives the [`Neighbourhood`] and one run for each row and
-//! path; [`Comparison::with_neighbours`] judges them.
+//! Nothing here draws a path or plays a run. The caller, who knows the scenario, gives the [`Neighbourhood`] and one run for
+//! each row and path; [`Comparison::with_neighbours`] judges them.
 
 mod influence;
 mod words;
@@ -118,8 +118,8 @@ pub struct NearestLoss {
 impl Comparison {
     /// With what one run of each row on each path of a neighbourhood says of how far the answer carries.
     ///
-    /// Runs are told apart by scenario, label and seed; those of other scenarios are left out. A neighbourhood without paths, or without
-    /// runs, changes nothing.
+    /// Runs are distinguished by scenario, label and seed; those of other scenarios are left out. A neighbourhood without
+    /// paths, or without runs, changes nothing.
     #[must_use]
     pub fn with_neighbours(mut self, neighbourhood: &Neighbourhood, records: &[RunRecord]) -> Self {
         let Some(carries) = carries(&self, neighbourhood, records) else { return self };

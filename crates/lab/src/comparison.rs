@@ -282,7 +282,6 @@ pub enum Finding {
 }
 
 impl ArmSummary {
-    /// Runs that ended with a lost connection.
     pub(crate) fn lost_connections(&self) -> usize {
         self.of(metric::CONNECTIONS_LOST)
             .map_or(0, |s| s.values.iter().flatten().filter(|lost| **lost > 0.0).count())

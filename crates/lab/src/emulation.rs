@@ -5,7 +5,7 @@ use rampcc_trace::{Emulation, HostLateness};
 use serde::{Deserialize, Serialize};
 
 /// [`Emulation`] over several runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EmulationSummary {
     /// Whose TCP it was.
     pub kernel: String,
@@ -55,22 +55,9 @@ impl EmulationSummary {
         for run in runs {
             let sum = summary.get_or_insert_with(|| Self {
                 kernel: run.kernel.clone(),
-                runs: 0,
-                marked: 0,
-                played_again: 0,
-                lateness_median_us: 0.0,
-                lateness_p99_us: 0.0,
-                lateness_max_us: 0.0,
                 tolerated_us: run.tolerated_us,
                 realtime: true,
-                samples: 0,
-                samples_lost: 0,
-                sockets: String::new(),
-                hosts: None,
-                on_wire: false,
-                turn_around_median_s: None,
-                turn_around_p90_s: None,
-                reason: None,
+                ..Self::default()
             });
             if !sockets.contains(&run.sockets.as_str()) {
                 sockets.push(&run.sockets);

@@ -336,20 +336,7 @@ mod tests {
     fn trains_are_said_to_underestimate_only_where_they_do() {
         let context = Context { bdp_bytes: 100_000, ..Context::default() };
         let said = |cwnd_bytes| {
-            let exit = ExitRecord {
-                flow: 0,
-                reason: ExitReason::Gap,
-                evidence: 0,
-                limit: 0,
-                time_s: 1.0,
-                at_s: 1.0,
-                cwnd_before_bytes: cwnd_bytes,
-                cwnd_bytes,
-                deciding_sent_s: None,
-                deciding_cwnd_bytes: None,
-                min_rtt_s: None,
-                queueing_s: None,
-            };
+            let exit = ExitRecord { reason: ExitReason::Gap, cwnd_bytes, ..ExitRecord::default() };
             short_cause(&exit, &context)
         };
         assert_eq!(said(40_000), "its packet trains underestimated the rate");

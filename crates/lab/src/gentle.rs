@@ -3,7 +3,7 @@
 use crate::comparison::{ArmSummary, Comparison, Finding};
 use crate::metric::{self, Definition};
 
-/// What filling a path costs others, in the order in which it is told.
+/// What filling a path costs others, in the order in which it is reported.
 pub(crate) const COSTS: [Definition; 4] =
     [metric::QUEUE_PEAK, metric::LOST_PACKETS, metric::HARM_GOODPUT, metric::HARM_DOWNLOAD_TIME];
 

@@ -23,8 +23,7 @@ pub(crate) struct Ledger {
     pub(crate) end: Time,
 }
 
-/// One flow.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Flow {
     pub(crate) id: u32,
     /// `None`: without end.
@@ -33,7 +32,6 @@ pub(crate) struct Flow {
     pub(crate) completed: Option<Time>,
     /// In order at the receiver.
     pub(crate) received_bytes: u64,
-    /// Data packets that links dropped.
     pub(crate) dropped_packets: u64,
     pub(crate) timeouts: u64,
     /// An end has given the connection up.
@@ -43,11 +41,10 @@ pub(crate) struct Flow {
 }
 
 /// What is kept of a flow under test beyond that.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct TestFlow {
     /// When data could flow; the opening where nothing else is known.
     pub(crate) established: Time,
-    /// The latest sample.
     pub(crate) last: FlowSample,
     /// Whether there was any: without them only events are known.
     pub(crate) sampled: bool,
@@ -82,7 +79,6 @@ impl Ledger {
         self.flows.iter().filter_map(|flow| Some((flow, flow.test.as_deref()?)))
     }
 
-    /// All other flows.
     pub(crate) fn others(&self) -> impl Iterator<Item = &Flow> {
         self.flows.iter().filter(|flow| flow.test.is_none())
     }
@@ -223,27 +219,15 @@ impl Ledger {
             Box::new(TestFlow {
                 established: event.now,
                 last: FlowSample { now: event.now, flow: event.flow, ..FlowSample::default() },
-                sampled: false,
-                startup: Startup::default(),
-                exit: None,
-                left: false,
-                first_cwnd_bytes: 0,
-                largest_cwnd_bytes: 0,
-                cwnd: CwndHistory::default(),
-                slower_sent: None,
-                slowing: None,
+                ..TestFlow::default()
             })
         });
         self.flows.push(Flow {
             id: event.flow,
             size_bytes: (size_bytes != u64::MAX).then_some(size_bytes),
             opened: event.now,
-            completed: None,
-            received_bytes: 0,
-            dropped_packets: 0,
-            timeouts: 0,
-            lost: false,
             test,
+            ..Flow::default()
         });
     }
 

@@ -99,18 +99,13 @@ impl Measurements {
     pub fn into_record(self, provenance: Provenance, series: Option<RunSeries>) -> RunRecord {
         RunRecord {
             provenance,
-            steering: String::new(),
-            extra_startup_rounds: 0,
             metrics: self.metrics,
             exit: self.exit,
             stay: self.stay,
             downloads: self.downloads,
             download_at_least_s: self.download_at_least_s,
-            path: None,
-            emulation: None,
             series,
-            flows: None,
-            took_s: None,
+            ..RunRecord::default()
         }
     }
 }

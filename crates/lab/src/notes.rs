@@ -71,7 +71,7 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<Note> {
     notes
 }
 
-/// `120 s`: a limit that somebody has set, so without decimals where it has none.
+/// `120 s`: a limit that a user has set, so without decimals where it has none.
 fn whole_seconds(value: f64) -> String {
     if value >= 1.0 && value.fract().abs() < 1e-9 { format!("{value:.0} s") } else { seconds(value) }
 }

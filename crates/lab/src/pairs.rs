@@ -7,7 +7,6 @@ use crate::{Context, JudgeOptions};
 /// A claim must be this unlikely by chance.
 const LEVEL: f64 = 0.05;
 
-/// What is tested of one row.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     /// By seed.

@@ -67,7 +67,7 @@ pub struct RunRecord {
     /// What was wanted of its flows, and that; `None`: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flows: Option<Box<(FlowsWanted, Flows)>>,
-    /// Seconds that it took to play, by a clock of the caller's; `None`: nobody asked.
+    /// Seconds that it took to play, by a clock of the caller's; `None`: not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_s: Option<f64>,
 }
@@ -166,7 +166,7 @@ impl RunPath {
 }
 
 /// Exit of one flow from start-up.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExitRecord {
     /// Flow.
     pub flow: u32,

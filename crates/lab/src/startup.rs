@@ -18,7 +18,6 @@ pub(crate) struct Startup {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StartupEnd {
     pub(crate) at: Time,
-    /// Delivered so far.
     pub(crate) delivered_bytes: u64,
     /// Sent so far, retransmissions included.
     pub(crate) sent_bytes: u64,

@@ -1,4 +1,4 @@
-//! A comparison in words: made at the end, from its numbers, for whoever shows it. Nothing reads them back.
+//! A comparison in words: made at the end, from its numbers, for output. Nothing reads them back.
 
 use std::fmt;
 

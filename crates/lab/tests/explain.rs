@@ -60,7 +60,7 @@ fn an_exit_is_explained_with_its_numbers() {
             && told.ends_with("; in flight 0.89 BDP"),
         "{told}"
     );
-    // Whoever left because of loss would have left all the same.
+    // A row that left because of loss would have left all the same.
     let lossy = |record: &RunRecord, proved| {
         let mut record = record.clone();
         record.metrics.insert("startup_lost_packets".to_owned(), 812.0);

@@ -255,7 +255,7 @@ fn what_was_in_flight_is_not_called_a_window() {
             assert!(!words.contains(wrong), "{form}: {wrong}");
         }
     }
-    // Beside a kernel, whose window is known, it is said of whom.
+    // Next to a kernel, whose window is known, the row is named.
     let kernel = sample_comparison();
     let sides = side_by_side(&["linux", "program"], &[&kernel, &comparison]);
     assert!(sides.metrics.iter().any(|info| info.name == "window at exit / BDP"), "{:?}", sides.metrics);
@@ -279,7 +279,7 @@ fn rows_that_are_missing_are_in_the_verdict() {
     assert!(html::render(&comparison).contains("<b>vegas</b> and <b>suss</b> are missing here"));
     let written = json(&comparison).unwrap();
     assert!(written.contains("\"left_out\"") && written.contains(why), "{written}");
-    // Also where nothing has run, and beside another backend.
+    // Also where nothing has run, and next to another backend.
     assert!(Words::of(&judge(&[], &options)).verdict.contains(&told));
     let whole = sample_comparison();
     let sides = side_by_side(&["sim", "linux"], &[&whole, &comparison]);
@@ -301,7 +301,7 @@ fn first_sentence(row: &str, id: &str, change: impl Fn(&mut RunRecord)) -> (Stri
 #[test]
 fn a_candidate_comes_first_in_the_verdict() {
     let same = |_: &mut RunRecord| {};
-    // Against the row that it would replace, whoever leads.
+    // Against the row that it would replace, whichever leads.
     let (first, words) = first_sentence("slow_start", "hystart", same);
     assert!(first.starts_with("The candidate slow_start is "), "{first}");
     assert!(first.contains(" hystart, which it would replace: 6.91 s ± 0.11 against "), "{first}");

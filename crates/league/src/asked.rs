@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rampcc::Traits;
 use rampcc_backend::Backend;
-use rampcc_experiment::{ExperimentError, Row, Sweep, VERSION, hexadecimal, write_whole};
+use rampcc_experiment::{ExperimentError, Result, Row, Sweep, VERSION, hexadecimal, write_whole};
 use rampcc_lab::report::FORMAT;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -32,7 +32,7 @@ pub const KNOWN_SIZES: [(&str, u64); 13] = [
     ("50MB", 50_000_000),
     ("100MB", 100_000_000),
 ];
-/// Runs of each algorithm on a path, unless somebody asks for others.
+/// Runs of each algorithm on a path, unless others are asked for.
 const SEEDS: u32 = 3;
 /// Of a quick league: paths of each access type, and the largest size.
 const QUICK: (usize, u64) = (4, 10_000_000);
@@ -51,12 +51,7 @@ pub struct Extent {
 impl Extent {
     /// Without `sizes`, the league's own; without `seeds`, 3. `quick`: four paths of each access type, downloads of 10 MB at most, one
     /// run each, where nothing else is asked for.
-    pub fn new(
-        population: Population,
-        quick: bool,
-        sizes: &[u64],
-        seeds: Option<u32>,
-    ) -> Result<Self, ExperimentError> {
+    pub fn new(population: Population, quick: bool, sizes: &[u64], seeds: Option<u32>) -> Result<Self> {
         let mut wanted = if sizes.is_empty() { SIZES.to_vec() } else { sizes.to_vec() };
         wanted.sort_unstable();
         wanted.dedup();
@@ -81,7 +76,7 @@ pub fn entrants(
     candidates: &[String],
     apart: &Apart,
     backends: &[&dyn Backend],
-) -> Result<Vec<Row>, ExperimentError> {
+) -> Result<Vec<Row>> {
     let mut named = named.to_vec();
     if named.is_empty() && candidates.is_empty() {
         named.push("all".to_owned());
@@ -115,9 +110,9 @@ pub fn entrants(
     Ok(rows.into_iter().chain(more).collect())
 }
 
-/// Without those whose needs the backend does not meet: an error if somebody named them. The yardstick is what a path allows, and
+/// Without those whose needs the backend does not meet: an error if they were named. The yardstick is what a path allows, and
 /// every backend plays it.
-fn met(rows: Vec<Row>, backend: &dyn Backend) -> Result<Vec<Row>, ExperimentError> {
+fn met(rows: Vec<Row>, backend: &dyn Backend) -> Result<Vec<Row>> {
     let unmet = |row: &Row| row.unmet(backend).filter(|_| !row.yardstick());
     let named = rows.iter().filter(|row| !row.brought);
     if let Some((label, reason)) = named.into_iter().find_map(|row| Some((&row.label, unmet(row)?))) {
@@ -144,9 +139,9 @@ pub struct Files {
 impl League {
     /// Writes the table, the download times, everything kept of the runs, and the page, which `command` makes again, to a directory.
     /// A part of a population, or of the algorithms, has files of its own.
-    pub fn write(&self, directory: &Path, judged: &Table, command: &str) -> Result<Files, ExperimentError> {
+    pub fn write(&self, directory: &Path, judged: &Table, command: &str) -> Result<Files> {
         let stem = self.stem();
-        let write = |ending: &str, text: &str| -> Result<PathBuf, ExperimentError> {
+        let write = |ending: &str, text: &str| -> Result<PathBuf> {
             let path = directory.join(format!("{stem}{ending}"));
             write_whole(&path, |file| file.write_all(text.as_bytes()))?;
             Ok(path)

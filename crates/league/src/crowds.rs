@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use rampcc_experiment::{Ahead, ExperimentError, Progress, Row, Run, Store, check, digest};
+use rampcc_experiment::{Ahead, Progress, Result, Row, Run, Store, check, digest};
 use rampcc_lab::statistics::weighted::geometric_mean;
 use rampcc_lab::{Definition, Measures, metric};
 use serde::Serialize;
@@ -11,7 +11,6 @@ use crate::play::Request;
 use crate::playing::Counts;
 use crate::population::Population;
 
-/// The crowds.
 pub(crate) const PATHS: &str = include_str!("../population/crowds.toml");
 /// Access types of those of which others are a half, and of those that begin together: what every row of a league is played in.
 const BESIDE: &str = "web load, half";
@@ -94,11 +93,7 @@ impl Crowds {
 
 impl Request<'_> {
     /// Plays the same rows in the crowds whose others [`Crowds::among`] looks at; with one run each, in one of each kind.
-    pub(crate) fn play_among(
-        &self,
-        progress: &dyn Progress,
-        interrupted: &AtomicBool,
-    ) -> Result<Crowds, ExperimentError> {
+    pub(crate) fn play_among(&self, progress: &dyn Progress, interrupted: &AtomicBool) -> Result<Crowds> {
         let mut population = Population::parse("crowds", PATHS, None)?.with(&self.population.settings)?;
         population.paths.retain(|path| [BESIDE, STARTS].contains(&path.access.as_str()));
         if self.seeds == 1 {
@@ -119,11 +114,7 @@ impl Request<'_> {
     /// # Errors
     ///
     /// As [`Request::play`].
-    pub fn play_crowds(
-        &self,
-        progress: &dyn Progress,
-        interrupted: &AtomicBool,
-    ) -> Result<Crowds, ExperimentError> {
+    pub fn play_crowds(&self, progress: &dyn Progress, interrupted: &AtomicBool) -> Result<Crowds> {
         let paths = &self.population.paths;
         let digests: Vec<String> = paths.iter().map(|path| digest(&path.scenario)).collect();
         let (mut places, mut runs) = (Vec::new(), Vec::new());

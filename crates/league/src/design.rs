@@ -17,7 +17,6 @@ pub(crate) struct Design {
     pub(crate) access: BTreeMap<String, Access>,
 }
 
-/// A type of access.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct Access {

@@ -12,7 +12,7 @@ const SMALLEST_BUFFER: f64 = 10.0;
 const LONGEST_S: f64 = 40.0;
 /// Packets that cross traffic may send in a run: what bounds the time that one takes to simulate.
 const CROSS_PACKETS: f64 = 1_500_000.0;
-/// Beyond this rate nobody's flows are simulated beside the download, only packets at a constant rate.
+/// Beyond this rate no flows are simulated next to the download, only packets at a constant rate.
 const FASTEST_WITH_FLOWS_MBIT: f64 = 300.0;
 /// Traffic of a web session with pages of five objects of 12 kB and a second to think, Mbit/s.
 const WEB_SESSION_MBIT: f64 = 0.4;

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use rampcc_backend::Backend;
-use rampcc_experiment::{ExperimentError, Received, Row, Task};
+use rampcc_experiment::{Received, Result, Row, Task};
 
 use crate::candidate::{Apart, sent};
 
@@ -19,7 +19,7 @@ pub fn perform(
     backend: &dyn Backend,
     apart: &Apart,
     interrupted: &AtomicBool,
-) -> Result<String, ExperimentError> {
+) -> Result<String> {
     let row = match &task.code {
         Some(text) => {
             let (algorithm, code) = sent(text, apart)?;

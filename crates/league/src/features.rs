@@ -128,7 +128,7 @@ impl Features {
         self.0[place.expect("an id of FEATURES")]
     }
 
-    /// True if nothing moves but the queue: constant rate and delay, no loss, nobody else, every ACK on time, windows that are
+    /// True if nothing moves but the queue: constant rate and delay, no loss, no other flow, every ACK on time, windows that are
     /// never in the way.
     pub fn is_clean(&self) -> bool {
         let none = [

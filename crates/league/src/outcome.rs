@@ -13,7 +13,7 @@ pub struct Outcome {
     pub lost_bytes: f64,
     /// Payload bytes that it sent again.
     pub again_bytes: f64,
-    /// Packets that it lost in start-up, over those that pipe and buffer hold together; `None`: the buffer has no end, or nobody
+    /// Packets that it lost in start-up, over those that pipe and buffer hold together; `None`: the buffer has no end, or no one
     /// saw the end of start-up.
     pub startup_lost: Option<f64>,
     /// Expiries of its retransmission timer.
@@ -22,7 +22,7 @@ pub struct Outcome {
     pub queue_p95_s: f64,
     /// The longest, seconds.
     pub queue_peak_s: f64,
-    /// How the others fared; `None`: nobody else was there.
+    /// How the others fared; `None`: there were no others.
     pub others: Option<Others>,
     /// Why it left start-up, and the window then over the BDP; `None`: it did not leave.
     pub exit: Option<(String, f64)>,

@@ -43,7 +43,7 @@ struct Data<'a> {
     lost: Vec<Vec<Option<f64>>>,
     queue: Vec<Vec<f64>>,
     others: Others,
-    /// By row: the 95th percentile of others' completion times over that beside plain slow start, and the lowest and highest seed's.
+    /// By row: the 95th percentile of others' completion times over that next to plain slow start, and the lowest and highest seed's.
     among: Vec<Option<[f64; 3]>>,
     /// By row: against the first one; `None`: that one, or a yardstick.
     against: Vec<Option<Against>>,
@@ -194,7 +194,7 @@ fn body(table: &Table, command: &str) -> String {
     html
 }
 
-/// Time against what others suffer; empty: nobody was played among others.
+/// Time against what others suffer; empty: nothing was played among others.
 fn plane(table: &Table) -> String {
     let Some(among) = text::among(table) else { return String::new() };
     format!(

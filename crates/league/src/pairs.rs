@@ -1,6 +1,6 @@
 //! Two connections that begin together: the larger over the smaller share.
 
-use rampcc_experiment::{ExperimentError, digest};
+use rampcc_experiment::{Result, digest};
 use rampcc_lab::RunRecord;
 use rampcc_lab::metric::{SHARES, SHARES_AFTER_S};
 
@@ -12,7 +12,7 @@ const PATHS: &str = include_str!("../population/pairs.toml");
 pub(crate) const SEEDS: u64 = 3;
 
 /// The paths, each with its digest.
-pub(crate) fn paths(request: &Request<'_>) -> Result<(Population, Vec<String>), ExperimentError> {
+pub(crate) fn paths(request: &Request<'_>) -> Result<(Population, Vec<String>)> {
     let population = Population::parse("pairs", PATHS, None)?.with(&request.population.settings)?;
     let digests = population.paths.iter().map(|path| digest(&path.scenario)).collect();
     Ok((population, digests))

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use rampcc_backend::Backend;
 use rampcc_experiment::{
-    Ahead, ExperimentError, Progress, Row, Run, Store, Workers, check, comparisons, context, digest,
+    Ahead, ExperimentError, Progress, Result, Row, Run, Store, Workers, check, comparisons, context, digest,
 };
 use rampcc_lab::{Context, RunRecord};
 use rayon::prelude::*;
@@ -22,9 +22,9 @@ use crate::yardstick::causal_s;
 /// Downloads below this size are decided by the initial window more than by start-up: they count on their own, not in what is
 /// pooled, unless nothing else was played.
 pub(crate) const POOLED_FROM: u64 = 1_000_000;
-/// Sizes unless somebody asks for others, bytes: one run serves them all.
+/// Sizes unless others are asked for, bytes: one run serves them all.
 pub const SIZES: [u64; 4] = [100_000, 1_000_000, 10_000_000, 100_000_000];
-/// A download that harms nobody, bytes: one packet.
+/// A download that harms no other flow, bytes: one packet.
 const NOTHING: u64 = 1_000;
 
 /// What to play.
@@ -134,7 +134,7 @@ struct Prepared<'a> {
 #[derive(Clone, Copy)]
 enum Who {
     Row(usize),
-    /// Nobody, next to a running flow.
+    /// A running flow alone.
     Alone,
 }
 
@@ -144,7 +144,7 @@ impl Request<'_> {
     /// # Errors
     ///
     /// [`ExperimentError::Interrupted`] where `interrupted` was raised before the last run: what is finished is kept.
-    pub fn play(&self, progress: &dyn Progress, interrupted: &AtomicBool) -> Result<League, ExperimentError> {
+    pub fn play(&self, progress: &dyn Progress, interrupted: &AtomicBool) -> Result<League> {
         let paths = self.prepared()?;
         for path in &paths {
             check(self.backend, &path.path.scenario, &self.entrants)?;
@@ -241,11 +241,11 @@ impl Request<'_> {
         }
     }
 
-    fn prepared(&self) -> Result<Vec<Prepared<'_>>, ExperimentError> {
+    fn prepared(&self) -> Result<Vec<Prepared<'_>>> {
         self.population.paths.par_iter().map(|path| self.prepare(path)).collect()
     }
 
-    fn prepare<'a>(&self, path: &'a Path) -> Result<Prepared<'a>, ExperimentError> {
+    fn prepare<'a>(&self, path: &'a Path) -> Result<Prepared<'a>> {
         let wrong = |problem: &str, allowed: &str| ExperimentError::Input {
             message: format!("path `{}` {problem}", path.name),
             help: Some(allowed.to_owned()),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use rampcc_experiment::{ExperimentError, Playing, Progress, Run, Store};
+use rampcc_experiment::{ExperimentError, Playing, Progress, Result, Run, Store};
 use rampcc_lab::RunRecord;
 
 use crate::play::Request;
@@ -11,7 +11,6 @@ use crate::play::Request;
 /// How far the runs are.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
-    /// Runs in all.
     pub(crate) runs: usize,
     /// Those that have a result.
     pub(crate) finished: usize,
@@ -34,7 +33,7 @@ impl Counts {
         playing: &Playing<'_>,
         runs: &[Run<'_>],
         take: impl Fn(usize, RunRecord) -> T + Sync,
-    ) -> Result<Vec<T>, ExperimentError> {
+    ) -> Result<Vec<T>> {
         let (rows, played) = playing.all(runs.iter().cloned(), take)?;
         self.finished += rows.len();
         self.found += played.reused;

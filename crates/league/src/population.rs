@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path as FilePath;
 
-use rampcc_experiment::ExperimentError;
+use rampcc_experiment::{ExperimentError, Result};
 use rampcc_scenario::{Scenario, Setting, Source, nearest};
 
 use crate::design::ACCESS;
@@ -15,7 +15,7 @@ const HELD_OUT: &str = include_str!("../population/held-out.toml");
 pub(crate) const PUBLIC_SEED: u64 = 3;
 /// Seed of those that are kept for a last look.
 pub(crate) const HELD_OUT_SEED: u64 = 4;
-/// Of the paths that come with ramp, with the crowds and pairs that are played beside them: results of one edition compare.
+/// Of the paths that come with ramp, with the crowds and pairs that are played with them: results of one edition compare.
 pub const EDITION: &str = "league-2026.2";
 
 /// [`EDITION`] for a population that comes with ramp or is drawn by it; `None`: a file's.
@@ -34,7 +34,7 @@ pub struct Population {
     pub name: String,
     /// In the order of the file.
     pub paths: Vec<Path>,
-    /// What is set on every path, beside what its file says.
+    /// What is set on every path, besides what its file says.
     pub settings: Vec<Setting>,
 }
 
@@ -51,12 +51,12 @@ pub struct Path {
 
 impl Path {
     /// The same with a download of at most so many bytes.
-    pub(crate) fn up_to(&self, bytes: u64) -> Result<Self, ExperimentError> {
+    pub(crate) fn up_to(&self, bytes: u64) -> Result<Self> {
         self.setting_up_to(bytes).map_or_else(|| Ok(self.clone()), |setting| self.with(&setting))
     }
 
     /// The same with a download of another size.
-    pub(crate) fn with_size(&self, bytes: u64) -> Result<Self, ExperimentError> {
+    pub(crate) fn with_size(&self, bytes: u64) -> Result<Self> {
         self.size_setting(bytes).map_or_else(|| Ok(self.clone()), |setting| self.with(&setting))
     }
 
@@ -80,7 +80,7 @@ impl Path {
         Some(format!("{field}={bytes}B"))
     }
 
-    fn with(&self, setting: &str) -> Result<Self, ExperimentError> {
+    fn with(&self, setting: &str) -> Result<Self> {
         let Scenario { name, text, directory, .. } = &self.scenario;
         let setting = Setting::parse(setting)?;
         let scenario = Scenario::parse_with(name, text, directory.as_deref(), &[setting])?;
@@ -103,7 +103,7 @@ pub enum Which<'a> {
 
 impl Population {
     /// The paths, checked.
-    pub fn open(which: &Which<'_>) -> Result<Self, ExperimentError> {
+    pub fn open(which: &Which<'_>) -> Result<Self> {
         match which {
             Which::Public => Self::parse("public", PUBLIC, None),
             Which::HeldOut => Self::parse("held-out", HELD_OUT, None),
@@ -142,7 +142,7 @@ impl Population {
     }
 
     /// From a file: a table `[NAME]` for each path, with `access` and the fields of a scenario, one a line.
-    pub fn parse(name: &str, text: &str, directory: Option<&FilePath>) -> Result<Self, ExperimentError> {
+    pub fn parse(name: &str, text: &str, directory: Option<&FilePath>) -> Result<Self> {
         let mut paths = Vec::new();
         let mut names = BTreeSet::new();
         let before = text.lines().enumerate().take_while(|(_, line)| head(line).is_none());
@@ -209,7 +209,7 @@ impl Population {
     }
 
     /// The same with fields of every path set, in order.
-    pub fn with(mut self, settings: &[Setting]) -> Result<Self, ExperimentError> {
+    pub fn with(mut self, settings: &[Setting]) -> Result<Self> {
         if settings.is_empty() {
             return Ok(self);
         }
@@ -241,7 +241,7 @@ impl Population {
     }
 
     /// The same with downloads of at most so many bytes.
-    pub fn up_to(mut self, bytes: u64) -> Result<Self, ExperimentError> {
+    pub fn up_to(mut self, bytes: u64) -> Result<Self> {
         for path in &mut self.paths {
             *path = path.up_to(bytes)?;
         }
@@ -258,7 +258,7 @@ impl Population {
 }
 
 /// The scenario of a path by its name, with settings on top; `None`: the text names no path of the league.
-pub fn path(text: &str, settings: &[Setting]) -> Option<Result<Scenario, ExperimentError>> {
+pub fn path(text: &str, settings: &[Setting]) -> Option<Result<Scenario>> {
     let name = text.strip_prefix(PREFIX)?;
     let fresh = || name.strip_prefix("fresh-")?.split('-').next()?.parse().ok();
     let which = match fresh() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rampcc_backend::Backend;
-use rampcc_experiment::{ExperimentError, context};
+use rampcc_experiment::{ExperimentError, Result, context};
 use rampcc_scenario::{Scenario, Setting};
 
 use crate::population::{Path, Population};
@@ -23,8 +23,8 @@ impl Population {
     ///
     /// # Errors
     ///
-    /// If it can carry none; the error says what the first ones ask in vain.
-    pub fn sample(self, backend: &dyn Backend, count: usize, bytes: u64) -> Result<Self, ExperimentError> {
+    /// If it can carry none; the error says what it lacks for the first ones.
+    pub fn sample(self, backend: &dyn Backend, count: usize, bytes: u64) -> Result<Self> {
         let (name, settings, all) = (self.name.clone(), self.settings.clone(), self.paths.len());
         let access = self.access();
         let mut refused = Vec::new();
@@ -62,7 +62,7 @@ impl Population {
 }
 
 /// The path as it is played there, or the first reason why it cannot be.
-fn carried(scenario: &Scenario, backend: &dyn Backend) -> Result<Result<Scenario, String>, ExperimentError> {
+fn carried(scenario: &Scenario, backend: &dyn Backend) -> Result<Result<Scenario, String>> {
     if let Err(reasons) = backend.check(scenario, None) {
         return Ok(Err(reasons.into_iter().next().unwrap_or_default()));
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rampcc_experiment::{ExperimentError, Row, VERSION, hexadecimal, write_whole};
+use rampcc_experiment::{ExperimentError, Result, Row, VERSION, hexadecimal, write_whole};
 use rampcc_scenario::Setting;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -14,7 +14,7 @@ use crate::population::{EDITION, Population, Which};
 
 /// Of the record's form.
 const FORMAT: u32 = 1;
-/// Hexadecimal digits of a draw: enough that nobody tries them all, and no more than a hash has.
+/// Hexadecimal digits of a draw: too many to try them all, and no more than a hash has.
 const DIGITS: std::ops::RangeInclusive<usize> = 32..=64;
 
 /// A header and what was drawn for it.
@@ -33,7 +33,7 @@ pub struct Submission {
 }
 
 /// SHA-256 of a header.
-pub fn submission_digest(header: &Path) -> Result<String, ExperimentError> {
+pub fn submission_digest(header: &Path) -> Result<String> {
     let bytes = fs::read(header).map_err(|cause| ExperimentError::Request {
         field: "submit",
         problem: format!("names a file that cannot be read, {}: {cause}", header.display()),
@@ -44,7 +44,7 @@ pub fn submission_digest(header: &Path) -> Result<String, ExperimentError> {
 
 impl Submission {
     /// Of a header, with a draw of 32 to 64 hexadecimal digits.
-    pub fn new(header: &Path, draw: &str) -> Result<Self, ExperimentError> {
+    pub fn new(header: &Path, draw: &str) -> Result<Self> {
         let sha256 = submission_digest(header)?;
         let draw = draw.to_ascii_lowercase();
         if !DIGITS.contains(&draw.len()) || !draw.chars().all(|digit| digit.is_ascii_hexdigit()) {
@@ -69,18 +69,13 @@ impl Submission {
     }
 
     /// The paths that were drawn, with their seeds.
-    pub fn population(&self) -> Result<Population, ExperimentError> {
+    pub fn population(&self) -> Result<Population> {
         let seed = Setting::parse(&format!("seed={}", self.run_seed))?;
         Population::open(&Which::Fresh(self.population))?.with(&[seed])
     }
 
     /// Writes the record of a submission's league to `directory`. The same header, draw and version make the same bytes.
-    pub fn write(
-        &self,
-        directory: &Path,
-        league: &League,
-        table: &Table,
-    ) -> Result<PathBuf, ExperimentError> {
+    pub fn write(&self, directory: &Path, league: &League, table: &Table) -> Result<PathBuf> {
         let record = Record {
             format: FORMAT,
             edition: EDITION,
@@ -99,8 +94,8 @@ impl Submission {
     }
 }
 
-/// Refuses a row that is told the path.
-pub fn submittable(row: &Row) -> Result<(), ExperimentError> {
+/// Refuses a row that gets the path's values.
+pub fn submittable(row: &Row) -> Result {
     if !row.yardstick() {
         return Ok(());
     }

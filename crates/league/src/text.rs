@@ -97,7 +97,7 @@ pub fn cost(table: &Table) -> Cells {
     Cells { head: columns::head(&columns::COST), rows: lines(table).map(row).collect() }
 }
 
-/// What others have of it; `None`: nobody was played among others.
+/// How others fare; `None`: nothing was played among others.
 pub fn among(table: &Table) -> Option<Cells> {
     let front = table.front();
     let row = |s: &Standing| {

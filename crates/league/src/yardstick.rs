@@ -20,7 +20,7 @@ pub(crate) fn at_least_s(scenario: &Scenario, context: &Context, bytes: u64) -> 
 /// The same for every sender, whatever it knows: before the first ACK it may send what the receiver announced in its SYN-ACK, and
 /// nothing else. The larger of 1.5 RTT + bytes / A and 2.5 RTT + (bytes - that window) / A.
 ///
-/// A bound where A is all that the path ever has: a constant rate, and nobody else who would yield. Elsewhere a reference.
+/// A bound where A is all that the path ever has: a constant rate, and no other flow that would yield. Elsewhere a reference.
 pub(crate) fn causal_s(scenario: &Scenario, context: &Context, bytes: u64) -> f64 {
     let later = bytes.saturating_sub(announced_bytes(scenario));
     let at_once = at_least_s(scenario, context, bytes);

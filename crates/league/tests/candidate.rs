@@ -1,4 +1,4 @@
-//! Candidates that do what they must not, in processes of their own: each is told by name, path and seed, and harms nothing.
+//! Candidates that do what they must not, in processes of their own: each is reported with name, path and seed, and harms nothing.
 
 #![cfg(target_os = "linux")]
 
@@ -48,7 +48,7 @@ fn with(more: &str) -> Scenario {
     Scenario::parse("wifi-03", &format!("{text}{more}"), None).unwrap()
 }
 
-/// A run with seed 3: what it is measured, and everything that an observer is told.
+/// A run with seed 3: its measures, and everything that an observer gets.
 fn play(row: &Row, interrupted: &AtomicBool) -> Result<(RunRecord, Vec<u8>), String> {
     let scenario = scenario();
     let digest = digest(&scenario);
@@ -196,7 +196,7 @@ fn what_a_candidate_does_when_it_is_loaded_is_done_without_rights() {
     let row = candidate(&file, &apart(), &[]).unwrap();
     let read = play(&row, &AtomicBool::new(false)).is_err();
     assert!(!read || !landlocked(), "it has read a file");
-    // It may write to standard output, which nobody reads.
+    // It may write to standard output, which is not read.
     let file = header(&place, "talks", &constructor("puts(\"hello\")"), "puts(\"hello\");");
     let row = candidate(&file, &apart(), &[]).unwrap();
     assert!(play(&row, &AtomicBool::new(false)).is_ok());

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rampcc::Time;
-use rampcc_backend::{Backend, BackendError, Control, Play, Played};
+use rampcc_backend::{Backend, BackendError, Control, Play, Played, Result};
 use rampcc_experiment::{ExperimentError, Progress, Row};
 use rampcc_league::gate::{PATHS, Programs, Terms, Verdict};
 use rampcc_scenario::{Arm, Scenario};
@@ -48,12 +48,7 @@ impl Backend for Fake {
     fn check(&self, _: &Scenario, _: Option<&Control>) -> Result<(), Vec<String>> {
         Ok(())
     }
-    fn run(
-        &self,
-        asked: &Play<'_>,
-        observer: &mut dyn Observer,
-        interrupted: &AtomicBool,
-    ) -> Result<Played, BackendError> {
+    fn run(&self, asked: &Play<'_>, observer: &mut dyn Observer, interrupted: &AtomicBool) -> Result<Played> {
         let steered = match asked.control.map(|control| control.name) {
             Some("still") if asked.scenario.stop.after < LONG => {
                 return Err(BackendError::Failed("not one byte crossed the path".to_owned()));

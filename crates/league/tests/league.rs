@@ -126,7 +126,7 @@ fn a_comparison_of_one_path_takes_the_leagues_runs() {
     // Elsewhere, all of it is played.
     let (fresh, reused, started) = compare(place.0.join("compared"));
     assert_eq!((reused, started), (0, 6));
-    // Beside the league, none.
+    // Next to the league, none.
     let (found, reused, started) = compare(place.0.clone());
     assert_eq!((reused, started), (6, 0));
     assert_eq!((&found.arms, &found.pairs), (&fresh.arms, &fresh.pairs));
@@ -442,7 +442,7 @@ fn a_setting_holds_on_every_path_and_is_told() {
         "none is found"
     );
     assert!(set.paths.iter().all(|path| path.text.contains("timestamps = \"off\"")), "{:?}", set.paths);
-    // Nobody here reads timestamps.
+    // No row here reads timestamps.
     let results = |league: &League| {
         let mut paths = league.paths.clone();
         for path in &mut paths {

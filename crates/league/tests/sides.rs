@@ -1,8 +1,8 @@
-//! A sample of paths on two backends, of which the second one is a simulator that errs as it is told to.
+//! A sample of paths on two backends, of which the second one is a simulator with set errors.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use rampcc_backend::{Backend, BackendError, Clock, Control, Play, Played};
+use rampcc_backend::{Backend, BackendError, Clock, Control, Play, Played, Result};
 use rampcc_experiment::{ExperimentError, Progress, Row};
 use rampcc_lab::LeftOut;
 use rampcc_league::Population;
@@ -76,12 +76,7 @@ impl Backend for Other {
     fn check(&self, scenario: &Scenario, _: Option<&Control>) -> Result<(), Vec<String>> {
         if scenario.name == "far-2" { Err(vec!["it is too fast".to_owned()]) } else { Ok(()) }
     }
-    fn run(
-        &self,
-        play: &Play<'_>,
-        observer: &mut dyn Observer,
-        interrupted: &AtomicBool,
-    ) -> Result<Played, BackendError> {
+    fn run(&self, play: &Play<'_>, observer: &mut dyn Observer, interrupted: &AtomicBool) -> Result<Played> {
         let id = play.scenario.steering.algorithm.id;
         let as_played = match (self.0, id) {
             (Errs::Refuses, "slow_start") => return Err(BackendError::Refused("busy".to_owned())),

@@ -34,7 +34,7 @@ static __always_inline void take_up(struct sock *sk)
  * The kernel reduces, in a moment, from snd_cwnd. Returns the core's own threshold, or 0: the
  * kernel's rule.
  *
- * Which of three ways led here is not told. The retransmission timer clears icsk_pending before it
+ * Which of three ways led here is not reported. The retransmission timer clears icsk_pending before it
  * acts, and nothing else leads here without a timer set; marks without a loss are ECN's.
  */
 static __always_inline __u32 reduce(struct sock *sk, struct flow *f)
@@ -99,7 +99,7 @@ static __always_inline void take_back(struct sock *sk, struct flow *f)
 }
 
 /*
- * Without a threshold slow start would now go on, and nobody would end it. Undoing, the kernel writes
+ * Without a threshold slow start would now go on, and nothing would end it. Undoing, the kernel writes
  * its threshold after it has asked for the window, so that it can be mended with the next growth.
  */
 static __always_inline void bound_slow_start(struct sock *sk)
@@ -112,7 +112,7 @@ static __always_inline void bound_slow_start(struct sock *sk)
 }
 
 /*
- * A timeout that followed fast recovery has not been told yet. With a timer set it is none (see
+ * A timeout that followed fast recovery has not been reported yet. With a timer set it is none (see
  * reduce): the path's MTU has shrunk, and the kernel sends again what is too long for it. It reduces
  * nothing then, and neither does the core. Nor is it told again when what the last one sent again is
  * still missing.

@@ -9,7 +9,7 @@
 #include <ramp/interface.h>
 
 /* ramp_settings.record */
-#define RAMP_RECORD_NOTHING 0u /* nobody reads */
+#define RAMP_RECORD_NOTHING 0u /* no one reads */
 #define RAMP_RECORD_EXITS 1u   /* the end of every start-up */
 #define RAMP_RECORD_FLOWS 2u   /* and the end of every connection */
 #define RAMP_RECORD_ALL 3u     /* and every ACK and event of a start-up */
@@ -34,7 +34,7 @@ struct ramp_settings {
 	ramp_u32 avoidance;
 	ramp_u32 from_first_ack; /* as if the kernel left out every init */
 	ramp_u32 least_rtt_us;   /* of the handshake, for connections that are steered; 0: any */
-	ramp_u32 window_bound;   /* times the most in flight, beside the first window; 0: none */
+	ramp_u32 window_bound;   /* times the most in flight, besides the first window; 0: none */
 };
 
 /* It only grows at its end: what older programs have counted is read by newer commands. */
@@ -116,7 +116,7 @@ struct ramp_record_flow {
 	ramp_u32 exits;             /* start-ups ended so far: a timeout may begin another */
 };
 
-/* An end of a start-up, kept for whoever looks. Whole if both numbers are what was looked for. */
+/* An end of a start-up, kept for readers. Whole if both numbers are what was looked for. */
 struct ramp_kept_exit {
 	ramp_u64 begun; /* its number plus 1 */
 	struct ramp_record_flow flow;

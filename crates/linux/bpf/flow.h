@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is kept for a connection: its state in socket storage, marks beside CUBIC's. */
+/* What is kept for a connection: its state in socket storage, marks besides CUBIC's. */
 #ifndef RAMP_LINUX_FLOW_H
 #define RAMP_LINUX_FLOW_H
 
@@ -31,7 +31,7 @@ struct flow { /* what every ACK needs lies together: state may be long, its begi
 	struct usage usage;
 	__u64 ssthresh_bytes;  /* as last obeyed */
 #if TRAITS & RAMP_NEEDS_HISTORY
-	struct ramp_hint hint; /* here and not on the stack, which holds no more beside the rest */
+	struct ramp_hint hint; /* here and not on the stack, which holds no more besides the rest */
 	__u64 initial_window_bytes;
 	__u32 told;      /* the connection began with what is remembered ... */
 	__u32 congested; /* ... and met congestion before as much was delivered */
@@ -68,7 +68,7 @@ struct {
 #define MARK_PLAIN 16u   /* the kernel's alone; without any mark it has not been looked at */
 #define MARK_AT_ONCE 32u /* packets leave unspaced, whatever the kernel would do */
 #define MARK_SHARE 64u   /* packets leave at the core's share of cwnd / RTT */
-#define MARK_REPAIR 128u /* a repair is under way whose end is to be told */
+#define MARK_REPAIR 128u /* a repair is under way whose end is to be reported */
 #define MARK_RESUMED 512u /* start-up has begun again with this ACK */
 #define MARK_UNDONE 256u /* the kernel has restored a window that start-up does not take up again */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The host's side of the contract in ramp/interface.h: what the kernel knows, told in the core's
+ * The host's side of the contract in ramp/interface.h: what the kernel knows, in the core's
  * terms, and what the core decides, done in the kernel's.
  *
  *   contract             from the kernel
@@ -120,7 +120,7 @@ static __always_inline _Bool window_limited(const struct tcp_sock *tp, struct fl
 	__u32 window = f->window_packets, cwnd = tp->snd_cwnd, limited;
 
 	barrier_var(window); /* the verifier takes no load through either of two pointers */
-	if (cwnd != f->cwnd_packets) /* somebody else has written another */
+	if (cwnd != f->cwnd_packets) /* another program has written another */
 		window = cwnd;
 	u->mss_bytes = tp->mss_cache;
 	u->window_bytes = (__u64)window * u->mss_bytes;

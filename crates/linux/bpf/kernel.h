@@ -198,7 +198,7 @@ struct tcp_congestion_ops {
 
 #pragma clang attribute pop
 
-/* Weak: a kernel without CUBIC still loads an object that was told to use Reno. */
+/* Weak: a kernel without CUBIC still loads an object that is set to use Reno. */
 extern void cubictcp_init(struct sock *sk) __ksym __weak;
 extern __u32 cubictcp_recalc_ssthresh(struct sock *sk) __ksym __weak;
 extern void cubictcp_cong_avoid(struct sock *sk, __u32 ack, __u32 acked) __ksym __weak;

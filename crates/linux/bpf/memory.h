@@ -45,15 +45,15 @@ static __always_inline void place_of(struct sock *sk, struct place *place)
 		place->interface = sk->__sk_common.skc_bound_dev_if;
 }
 
-/* Since long before the machine started, so that it may be told of what was seen before that. */
+/* Since long before the machine started, so that it may know what was seen before that. */
 static __always_inline __u64 clock_ns(void)
 {
 	return RAMP_MEMORY_LIFETIME_NS + bpf_ktime_get_boot_ns();
 }
 
 /*
- * Tells a connection that begins what is remembered; what the loader was told counts as seen then. Of
- * two that begin at the same time one is told: the other finds that it was taken meanwhile.
+ * Gives a connection that begins what is remembered; what the loader knows counts as seen then. Of
+ * two that begin at the same time one gets it: the other finds that it was taken meanwhile.
  */
 static __noinline void recall(struct sock *sk, struct flow *f)
 {
@@ -86,7 +86,7 @@ static __noinline void recall(struct sock *sk, struct flow *f)
 	keep(&place, &told, BPF_NOEXIST);
 }
 
-/* Congestion is about to be told. */
+/* Congestion is about to be reported. */
 static __always_inline void doubt(struct sock *sk, struct flow *f)
 {
 	__u64 delivered = tcp_sk(sk)->bytes_acked - f->acked_base;

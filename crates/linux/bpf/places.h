@@ -4,15 +4,15 @@
  * allows none in maps that push out old entries.
  *
  * bpf_map_update_elem() never writes into an element that can be found. It fills another, puts that in the
- * old one's place, and the old one goes at once to whoever needs an element next. So who has found an
+ * old one's place, and the old one goes at once to what needs an element next. So who has found an
  * element may read a mixture of it and of what it has become, even another place's. A seal over place and
  * value tells: a mixture counts as nothing known, and nothing is learnt in its stead.
  *
  * Of two processors that write the same place at the same time, the last one wins, and what it writes is
- * what it would have written alone. One word changes in place, when a connection is told and when it gives
+ * what it would have written alone. One word changes in place, when a connection gets it and when it gives
  * that back; the seal leaves it out. Where the element has just become another's, that one's next
- * connection begins untold; where the place is written at that moment, a second connection may be told
- * beside the first, as after RAMP_MEMORY_TAKEN_NS.
+ * connection begins without it; where the place is written at that moment, a second connection may get it
+ * with the first, as after RAMP_MEMORY_TAKEN_NS.
  */
 #ifndef RAMP_LINUX_PLACES_H
 #define RAMP_LINUX_PLACES_H
@@ -70,7 +70,7 @@ static __always_inline _Bool read_whole(const struct remembered *known, const st
 	return READ_WORD(known->seal) == seal_of(place, m);
 }
 
-/* Returns whether nobody else has taken it since it was read. */
+/* Returns whether no one else has taken it since it was read. */
 static __always_inline _Bool take(struct remembered *known, __u64 before_ns, __u64 now_ns)
 {
 	return __sync_val_compare_and_swap(&known->memory.taken_ns, before_ns, now_ns) == before_ns;

@@ -36,7 +36,7 @@ static __always_inline void pace(struct sock *sk, struct flow *f)
 	set_marks(sk, (m & ~(spaced | MARK_AT_ONCE)) | wanted);
 }
 
-/* Before somebody else has the connection. */
+/* Before another control has the connection. */
 static __always_inline void pace_no_more(struct sock *sk, struct flow *f)
 {
 	if (marks(sk) & (MARK_PACING | MARK_SHARE) && sk->sk_pacing_status != SK_PACING_FQ)
@@ -129,7 +129,7 @@ static __always_inline __u32 release_some(struct sock *sk, struct flow *f)
 	if (refused(tp, f, f->window_packets > in_flight) || window > f->window_packets ||
 	    wants_buffer(sk, f))
 		window = f->window_packets;
-	if (tp->snd_cwnd == f->cwnd_packets) /* else somebody else's since the last ACK */
+	if (tp->snd_cwnd == f->cwnd_packets) /* else another's since the last ACK */
 		write_cwnd(tp, f, window);
 	return some;
 }

@@ -38,7 +38,7 @@ struct ramp_start_record {
 
 struct ramp_start_counters {
 	ramp_u64 connections; /* numbered */
-	ramp_u64 exits;       /* told of */
+	ramp_u64 exits;       /* reported */
 	ramp_u64 lost; /* exits that found no room */
 };
 

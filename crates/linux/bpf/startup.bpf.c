@@ -109,7 +109,7 @@ void BPF_PROG(startup_init, struct sock *sk)
 }
 
 /*
- * An ACK of a connection that nobody has announced. During the handshake init is still to come;
+ * An ACK of a connection that was not announced. During the handshake init is still to come;
  * after it the kernel has left it out, as busy virtual machines have been seen to.
  */
 static __always_inline void look_at(struct sock *sk)
@@ -283,7 +283,7 @@ __u32 BPF_PROG(startup_sndbuf_expand, struct sock *sk)
 
 #endif
 
-/* A connection in start-up, to whoever reads. */
+/* A connection in start-up, for the reader. */
 static __always_inline void show(struct seq_file *seq, struct tcp_sock *tp, const struct flow *f)
 {
 	struct ramp_flow_row row = {};

@@ -69,7 +69,7 @@ static __always_inline void obey_ssthresh(struct tcp_sock *tp, struct flow *f)
 	tp->snd_ssthresh = f->ssthresh_packets;
 }
 
-/* What the decision says within the host's own bound, which the core is not told of. */
+/* What the decision says within the host's own bound, which the core does not know. */
 static __always_inline __u32 allowed_packets(const struct tcp_sock *tp, struct flow *f)
 {
 	__u64 most = f->usage.most_in_flight_bytes * settings.window_bound;

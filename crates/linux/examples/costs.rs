@@ -46,9 +46,7 @@ fn main() {
     arguments.retain(|argument| argument != "--json" && argument != "--page");
     let rounds = arguments.first().and_then(|text| text.parse().ok()).unwrap_or(9);
     let chosen = |id: &str| arguments.len() < 2 || arguments[1..].iter().any(|wanted| wanted == id);
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let _timed = Timed::begin();
     if !json {
         println!("ns per ACK, medians of {rounds} rounds of {} MB", BYTES / 1_000_000);

@@ -1,4 +1,4 @@
-//! The kernel's own CUBIC without its HyStart, as a congestion control beside it.
+//! The kernel's own CUBIC without its HyStart, as another congestion control.
 
 use std::fmt;
 

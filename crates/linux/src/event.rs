@@ -94,12 +94,12 @@ pub struct CallEvent {
     pub header: Header,
     /// The connection's ends; with the first call alone.
     pub tuple: Option<Tuple>,
-    /// What it was told and what it answered.
+    /// What it got and what it answered.
     pub call: Call,
 }
 
 impl CallEvent {
-    /// The ACK that it was told of.
+    /// The ACK that it got.
     pub fn ack(&self) -> Option<&Ack> {
         if let Told::Ack(ack) = &self.call.told { Some(ack) } else { None }
     }

@@ -7,7 +7,7 @@
 //! [`Loaded`] gives its counters and events and takes it out again; [`Calls`] makes of its events what
 //! [`rampcc_trace::Replay`] checks against the native build of the core.
 //!
-//! This crate makes no paths and opens no sockets: whoever does selects the algorithm by [`Loaded::name`] as
+//! This crate makes no paths and opens no sockets: code that does selects the algorithm by [`Loaded::name`] as
 //! `TCP_CONGESTION`, per route, or as a namespace's default.
 
 mod cubic;

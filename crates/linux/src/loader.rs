@@ -224,7 +224,7 @@ impl Loaded {
 
     /// Gives out all events that have come since the last call, in order; waits up to `patience` for the first.
     ///
-    /// Per-ACK events wake nobody: ask at least every few hundred milliseconds while they are recorded.
+    /// Per-ACK events wake no reader: ask at least every few hundred milliseconds while they are recorded.
     pub fn drain(&self, patience: Duration) -> io::Result<Vec<Event>> {
         if let Some(ring) = &*lock(&self.ring) {
             ring.consume().map_err(io::Error::other)?;

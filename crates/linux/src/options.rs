@@ -69,7 +69,7 @@ pub enum Avoidance {
 /// Events that go to the ring buffer; each level includes those before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Record {
-    /// Nothing, since nobody drains it: [`Onlooker`](crate::Onlooker) sees enough.
+    /// Nothing, since no one drains it: [`Onlooker`](crate::Onlooker) sees enough.
     Nothing,
     /// The end of every start-up.
     #[default]

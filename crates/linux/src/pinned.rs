@@ -84,7 +84,7 @@ pub(crate) fn held(map: &impl MapCore) -> usize {
     map.keys().take(map.max_entries() as usize).count()
 }
 
-/// Lets the group of a pinned map read it, which is its directory's where that hands it down: counters name nobody.
+/// Lets the group of a pinned map read it, which is its directory's where that hands it down: counters name no user.
 pub fn share(map: &Path) -> io::Result<()> {
     fs::set_permissions(map, fs::Permissions::from_mode(0o640))
 }
@@ -109,7 +109,7 @@ impl Held {
         }
     }
 
-    /// A name for it that nobody else can give to another.
+    /// A name for it that no one else can give to another.
     pub fn path(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.0.as_raw_fd()))
     }
@@ -172,9 +172,7 @@ mod tests {
 
     #[test]
     fn keys_that_come_and_go_are_counted_to_an_end() {
-        if !ready::ready() {
-            return;
-        }
+        let Some(()) = ready::ready() else { return };
         let options = libbpf_sys::bpf_map_create_opts {
             sz: size_of::<libbpf_sys::bpf_map_create_opts>() as libbpf_sys::size_t,
             ..Default::default()

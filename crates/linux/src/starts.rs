@@ -83,13 +83,13 @@ impl Start {
         Duration::from_nanos(self.time_ns)
     }
 
-    /// For how long it has been open. `None`: nobody has seen it open.
+    /// For how long it has been open. `None`: its opening was not seen.
     pub fn age(&self) -> Option<Duration> {
         let seen = self.flags & BEFORE == 0 && self.opened_ns > 0;
         seen.then(|| Duration::from_nanos(self.time_ns.saturating_sub(self.opened_ns)))
     }
 
-    /// The same, counted from when it was seen first if nobody has seen it open.
+    /// The same, counted from when it was seen first if its opening was not seen.
     pub fn known_for(&self) -> Duration {
         let since = if self.opened_ns > 0 { self.opened_ns } else { self.time_ns };
         Duration::from_nanos(self.time_ns.saturating_sub(since))

@@ -1,4 +1,4 @@
-//! The measured links in `scenarios/traces`, against the figures beside them.
+//! The measured links in `scenarios/traces`, against the figures next to them.
 
 use std::io::Read as _;
 use std::path::Path;

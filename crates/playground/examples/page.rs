@@ -1,5 +1,5 @@
 //! Writes the playground: one file that needs no other. Usage: page ENGINE.wasm PLAYGROUND.html [site]; with `site` it links to what
-//! stands beside it there.
+//! is next to it there.
 
 use std::io::Write;
 use std::path::Path;

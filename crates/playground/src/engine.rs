@@ -25,7 +25,6 @@ pub struct Engine {
 enum Question {
     /// What there is to choose from.
     About,
-    /// Begin a comparison.
     Begin(Box<Ask>),
     /// Which runs it lacks.
     Wanted,
@@ -34,14 +33,16 @@ enum Question {
     /// Play a run for another engine.
     Record(Wish),
     /// Keep a run that another engine has played.
-    Take { job: Job, record: Box<RunRecord> },
+    Take {
+        job: Job,
+        record: Box<RunRecord>,
+    },
     /// What the runs say so far.
     Show,
     /// The line of the simulator's recorded runs: scenario and algorithm.
     Recorded(String, String),
 }
 
-/// What is wrong with a question.
 #[derive(Serialize)]
 struct Wrong {
     error: String,

@@ -71,7 +71,7 @@ fn main() {
     let whole =
         |path: &&Path| path.scenario.flows.first().is_some_and(|flow| flow.source.size_bytes() >= BYTES);
     let all: Vec<&Path> = population.paths.iter().filter(whole).collect();
-    // As the league does: where a sender that knows the path does not finish, nobody can.
+    // As the league does: where a sender that knows the path does not finish, no one can.
     let ends = on_each(&all, |path| runs(YARDSTICK, path).iter().all(|seen| seen.completed));
     let paths: Vec<&Path> =
         all.into_iter().zip(ends).filter_map(|(path, ends)| ends.then_some(path)).collect();
@@ -101,7 +101,6 @@ fn counted(row: &str, paths: &[&Path]) -> Counts {
     counts
 }
 
-/// What `work` finds on each path, on all processors.
 fn on_each<T: Send>(paths: &[&Path], work: impl Fn(&Path) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let found = Mutex::new(Vec::new());

@@ -4,7 +4,7 @@
 //! against ramp's rows, over paths of eight kinds of access, in virtual time: the same path, seed and download for every row, no
 //! socket, no clock, and the same report to the byte each time. [`Bench::gate`] asks whether a change makes it worse.
 //!
-//! A row with a controller that draws random numbers from where nobody can seed it, as noq's BBR3 does, is the one exception.
+//! A row with a controller that draws random numbers that cannot be seeded, as noq's BBR3 does, is the one exception.
 //!
 //! ```
 //! use noq_proto::congestion::CubicConfig;
@@ -106,19 +106,19 @@ impl Bench {
         }
     }
 
-    /// Rows beside it, by the names of `ramp list algorithms`. The stack's own CUBIC, `slow_start` and `hystart` are always there.
+    /// Further rows, by the names of `ramp list algorithms`. The stack's own CUBIC, `slow_start` and `hystart` are always there.
     #[must_use]
     pub fn rows(self, rows: &[&str]) -> Self {
         Self { rows: rows.iter().map(|&row| row.to_owned()).collect(), ..self }
     }
 
-    /// On which paths; 32 of the league's, unless somebody says otherwise.
+    /// On which paths; 32 of the league's by default.
     #[must_use]
     pub fn paths(self, paths: Paths) -> Self {
         Self { paths, ..self }
     }
 
-    /// Sizes of downloads, bytes: 1, 2 or 5 times a power of ten. 100 kB, 1 MB and 10 MB, unless somebody says otherwise.
+    /// Sizes of downloads, bytes: 1, 2 or 5 times a power of ten. 100 kB, 1 MB and 10 MB by default.
     #[must_use]
     pub fn sizes(self, sizes: &[u64]) -> Self {
         Self { sizes: sizes.to_vec(), ..self }
@@ -134,7 +134,7 @@ impl Bench {
     ///
     /// # Errors
     ///
-    /// If a row has a name that nobody knows, or needs what the stack does not have.
+    /// If a row has an unknown name, or needs what the stack does not have.
     pub fn play(self) -> Result<Report, Error> {
         let backend = Bringing::new(self.stack, self.brought.clone());
         let own = backend.controls()[self.brought.len()].name;
@@ -170,7 +170,7 @@ impl Bench {
         Ok(Report::new(self.name, league))
     }
 
-    /// Plays it against the same controller as it was, on paths that nobody tuned to, until it is sure whether the change makes it
+    /// Plays it against the same controller as it was, on paths to which neither was tuned, until it is sure whether the change makes it
     /// worse. [`markdown`] writes the answer for a pull request.
     ///
     /// # Errors

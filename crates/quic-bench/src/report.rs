@@ -15,7 +15,7 @@ pub struct Report {
     table: Table,
 }
 
-/// How a row did beside the author's, over the same downloads.
+/// How a row did compared with the author's, over the same downloads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Beside {
     /// Downloads that are compared.

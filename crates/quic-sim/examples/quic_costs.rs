@@ -1,4 +1,4 @@
-//! What QUIC costs: a controller per ACK beside noq's own CUBIC, virtual time beside the stack by itself, and memory per connection.
+//! What QUIC costs: a controller per ACK against noq's own CUBIC, virtual time against the stack by itself, and memory per connection.
 //!
 //! `cargo run --profile dist -p rampcc-quic-sim --example quic_costs`; with `--json`, one object per line. Machines differ and are busy, so
 //! what is compared runs in turns in one process, and the fastest turn of each counts.
@@ -165,7 +165,7 @@ fn cubic() -> Arc<CubicConfig> {
     Arc::new(CubicConfig::default())
 }
 
-/// `epoch`: no instant that it will be told is earlier.
+/// `epoch`: no instant that it will get is earlier.
 fn ramp(row: &str, epoch: Instant) -> Arc<Factory> {
     let factory = Factory::new(Rules::new(row).expect("a row")).expect("noq meets its needs");
     Arc::new(factory.since(epoch))

@@ -1,4 +1,4 @@
-//! Ends of a flow that share no memory: somebody else carries their datagrams, over sockets for instance.
+//! Ends of a flow that share no memory: other code carries their datagrams, over sockets for instance.
 
 use bytes::BytesMut;
 use rampcc::Time;

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, LazyLock};
 
 use rampcc::Lacking;
-use rampcc_backend::{Backend, BackendError, Control, Play, Played};
+use rampcc_backend::{Backend, BackendError, Control, Play, Played, Result};
 use rampcc_quic::Rules;
 use rampcc_scenario::Scenario;
 use rampcc_sim::{Run, SimulationError, simulate_over};
@@ -41,7 +41,7 @@ impl VirtualQuic {
         own: Option<Steers>,
         mut observer: &mut dyn Observer,
         interrupted: &AtomicBool,
-    ) -> Result<Played, BackendError> {
+    ) -> Result<Played> {
         let mut transport = match own {
             Some(own) => {
                 let under_test = play.scenario.flows.iter().map(|flow| flow.under_test).collect();
@@ -108,18 +108,13 @@ impl Backend for VirtualQuic {
         if found.is_empty() { Ok(()) } else { Err(found) }
     }
 
-    fn run(
-        &self,
-        play: &Play<'_>,
-        observer: &mut dyn Observer,
-        interrupted: &AtomicBool,
-    ) -> Result<Played, BackendError> {
+    fn run(&self, play: &Play<'_>, observer: &mut dyn Observer, interrupted: &AtomicBool) -> Result<Played> {
         let own = play.control.map(|control| own(control).expect("`check` takes only these"));
         self.play(play, own, observer, interrupted)
     }
 }
 
-/// A congestion controller that somebody brings.
+/// A congestion controller that the caller brings.
 #[derive(Clone)]
 pub enum Brought {
     /// For noq-proto.
@@ -137,7 +132,7 @@ impl fmt::Debug for Brought {
     }
 }
 
-/// The same backend with controllers that somebody brings as rows of their own. Their code is no part of the key of a run, so none
+/// The same backend with controllers that the caller brings as rows of their own. Their code is no part of the key of a run, so none
 /// of their runs may be kept.
 #[derive(Debug)]
 pub struct Bringing {
@@ -191,12 +186,7 @@ impl Backend for Bringing {
         if found.is_empty() { Ok(()) } else { Err(found) }
     }
 
-    fn run(
-        &self,
-        play: &Play<'_>,
-        observer: &mut dyn Observer,
-        interrupted: &AtomicBool,
-    ) -> Result<Played, BackendError> {
+    fn run(&self, play: &Play<'_>, observer: &mut dyn Observer, interrupted: &AtomicBool) -> Result<Played> {
         let named = |asked: &Control| self.brought.iter().find(|(name, _)| *name == asked.name);
         let own = play.control.map(|control| match named(control).map(|(_, brought)| brought.clone()) {
             Some(Brought::Noq(inner)) => {

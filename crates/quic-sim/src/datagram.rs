@@ -114,7 +114,6 @@ impl Arena {
         contents
     }
 
-    /// Datagrams under way.
     #[cfg(test)]
     pub(crate) fn under_way(&self) -> usize {
         let places = self.0.borrow();

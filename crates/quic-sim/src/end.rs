@@ -19,7 +19,7 @@ const OVERHEAD_BYTES: usize = 34;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum News {
     Connected,
-    /// All of a stream that it has written is acknowledged, or nobody reads it any more.
+    /// All of a stream that it has written is acknowledged, or is not read any more.
     Finished,
     /// The peer has opened streams.
     Opened,

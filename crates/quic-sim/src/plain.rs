@@ -119,7 +119,6 @@ pub(crate) fn sign(data: &[u8], to: &mut [u8]) {
     }
 }
 
-/// Whether it is the signature of the data.
 pub(crate) fn signs(data: &[u8], signature: &[u8]) -> bool {
     let mut own = [0; SIGNATURE_BYTES];
     sign(data, &mut own);

@@ -19,7 +19,7 @@ pub(crate) struct Seen {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Watch {
     seen: Arc<Mutex<Seen>>,
-    /// Every call of the algorithm that nobody has fetched yet, and how many there were; `None`: nobody wants them.
+    /// Every call of the algorithm that is not fetched yet, and how many there were; `None`: they are not wanted.
     calls: Arc<Mutex<Option<Calls>>>,
 }
 
@@ -35,7 +35,6 @@ impl Watch {
         *self.calls() = Some(Calls::default());
     }
 
-    /// The next call, as the flow's.
     pub(crate) fn poll_call(&self, flow: u32) -> Option<FlowDecision> {
         let mut calls = self.calls();
         let (waiting, told) = calls.as_mut()?;

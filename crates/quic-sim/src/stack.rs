@@ -1,4 +1,4 @@
-//! A stack at an end: the same code over noq-proto and over quinn-proto, which began as one. What differs stands beside each
+//! A stack at an end: the same code over noq-proto and over quinn-proto, which began as one. What differs is in the file of each
 //! `mod stack`, which is where this file is included; what else they call alike comes from there as `proto`.
 
 use std::cell::RefCell;
@@ -42,7 +42,6 @@ pub(crate) struct Peer {
     lost: bool,
 }
 
-/// Makes a sender's controllers.
 pub(crate) type Controllers = Arc<dyn ControllerFactory + Send + Sync>;
 
 /// Those of the core, which obey `rules`.
@@ -62,7 +61,6 @@ pub(crate) fn sender(wishes: &Wishes, controllers: Controllers) -> Peer {
     Peer::new(wishes, Some(config), None)
 }
 
-/// The receiving end.
 pub(crate) fn receiver(wishes: &Wishes) -> Peer {
     let mut config = ServerConfig::new(protection(wishes).1.clone(), Arc::new(Plain));
     config.time_source(Arc::new(NoTime));

@@ -71,7 +71,6 @@ impl Quic {
         Wishes::of(flow, self.base, self.arena.clone()).protected(&self.protection)
     }
 
-    /// The sending end.
     pub(crate) fn sends(&self, flow: &Connecting<'_>, wishes: &Wishes, watch: &Watch) -> Box<dyn End> {
         match (self.own(flow), self.stack_of(flow)) {
             (Some(Steers::Noq(make)), _) => Box::new(noq::sender(wishes, make(wishes, watch))),
@@ -83,7 +82,6 @@ impl Quic {
         }
     }
 
-    /// The receiving end.
     pub(crate) fn receives(&self, flow: &Connecting<'_>, wishes: &Wishes) -> Box<dyn End> {
         match self.stack_of(flow) {
             Stack::Noq => Box::new(noq::receiver(wishes)),
@@ -91,13 +89,11 @@ impl Quic {
         }
     }
 
-    /// What steers a flow instead of the core.
     fn own(&self, flow: &Connecting<'_>) -> Option<&Steers> {
         let (own, under_test) = self.own.as_ref()?;
         under_test.get(flow.flow as usize).is_some_and(|&steered| steered).then_some(own)
     }
 
-    /// The stack at both ends of a flow.
     fn stack_of(&self, flow: &Connecting<'_>) -> Stack {
         match self.own(flow) {
             Some(Steers::Noq(_)) => Stack::Noq,

@@ -13,7 +13,7 @@ use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, Observer};
 const PATH: &str =
     "[path]\nrate = \"50 Mbit/s\"\nrtt = \"100 ms\"\nbuffer = \"0.5 bdp\"\n[[flow]]\nsize = \"4 MB\"\n";
 
-/// The qlog, and beside it the exits' reasons as the run tells them.
+/// The qlog, and the exits' reasons as the run reports them.
 struct Both {
     qlog: FlowQlog<Vec<u8>>,
     exits: Vec<&'static str>,

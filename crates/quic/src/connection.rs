@@ -124,7 +124,7 @@ impl Connection {
         }
     }
 
-    /// The same with somebody who is told of every call of the algorithm; a stack's face tells of every change, too.
+    /// The same with an observer of every call of the algorithm; a stack's face reports every change, too.
     #[must_use]
     pub fn observed(self, observer: Option<Arc<dyn Observer>>) -> Self {
         Self { observer, ..self }

@@ -63,7 +63,7 @@ impl<S: Stack> Factory<S> {
         }
     }
 
-    /// The same with somebody who watches.
+    /// The same with an observer.
     #[must_use]
     pub fn observed(self, observer: Arc<dyn Observer>) -> Self {
         Self { observer: Some(observer), ..self }

@@ -56,7 +56,6 @@ impl Connection {
             acked_bytes: ack.bytes,
             in_flight_bytes: ack.before,
             lost_bytes: self.lost_bytes,
-            receive_window_bytes: UNSET,
             delivery_bytes_per_s: ack.rate,
             pacing_bytes_per_s: self.spacing_bytes_per_s(),
             rtt_us: microseconds(ack.rtt),
@@ -67,7 +66,8 @@ impl Connection {
                 + u32::from(self.paced()) * AckFlags::PACED
                 + u32::from(recovering) * AckFlags::RECOVERING
                 + u32::from(app_limited && ack.rate != 0) * AckFlags::RATE_APP_LIMITED,
-            tsval: 0,
+            // Flow control is the stack's, and QUIC has no timestamps.
+            ..Ack::default()
         };
         let wanted = self.lend(ack.now, Told::Ack(&told));
         if !recovering {

@@ -1,4 +1,4 @@
-//! What a connection is told of congestion, and what it tells of itself.
+//! What is reported to a connection of congestion, and what it reports of itself.
 
 use rampcc::{ExitReason, Time};
 

@@ -22,7 +22,7 @@ pub enum Spacing {
     Linux,
 }
 
-/// The state of a bucket that somebody else keeps.
+/// The state of a bucket that the caller keeps.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bucket {
     /// Rate that earns one packet in the pause before the next one; in force until that leaves.

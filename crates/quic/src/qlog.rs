@@ -28,7 +28,7 @@ struct State<W> {
     exited: bool,
 }
 
-/// The records of a qlog, for whoever has a connection's state from elsewhere.
+/// The records of a qlog, for code that has a connection's state from elsewhere.
 pub struct Records<W> {
     to: W,
     /// The first write that failed; nothing is written after it.

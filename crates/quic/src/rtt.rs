@@ -34,7 +34,6 @@ impl Rtt {
         if self.min == Time::ZERO { Time::NEVER } else { self.min }
     }
 
-    /// The probe timeout.
     pub(crate) fn probe_timeout(&self) -> Time {
         let variation = Time::from_ns(self.variation.ns().saturating_mul(4)).max(GRANULARITY);
         self.smoothed + variation + MAX_ACK_DELAY

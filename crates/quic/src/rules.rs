@@ -30,7 +30,7 @@ pub struct Rules {
     pub hint: Hint,
 }
 
-/// Needs of algorithms that a stack does not meet whose pacer obeys no controller, beside [`rampcc::QUIC_LACKS`].
+/// Needs of algorithms that a stack does not meet whose pacer obeys no controller, besides [`rampcc::QUIC_LACKS`].
 const LACKING_WITHOUT_PACING: &[Lacking] = &[Lacking {
     need: Traits::PACES,
     reason: "it spaces packets itself, and this stack spaces them by its own rule",

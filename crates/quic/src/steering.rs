@@ -113,7 +113,7 @@ impl Connection {
     }
 }
 
-/// A round-trip time as the algorithm is told it; 0: there is none.
+/// A round-trip time as the algorithm gets it; 0: there is none.
 pub(crate) fn microseconds(rtt: Option<Time>) -> u32 {
     rtt.filter(|&rtt| rtt > Time::ZERO).map_or(0, |rtt| u32::try_from(rtt.us()).unwrap_or(u32::MAX).max(1))
 }

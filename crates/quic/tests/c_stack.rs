@@ -1,4 +1,4 @@
-//! The example for C stacks: it compiles without warnings, and steers the small stack beside it.
+//! The example for C stacks: it compiles without warnings, and steers the small stack next to it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

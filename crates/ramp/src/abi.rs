@@ -11,6 +11,18 @@ pub(crate) use calls::{Functions, Row, State, rows};
 include!(concat!(env!("OUT_DIR"), "/lists.rs"));
 include!(concat!(env!("OUT_DIR"), "/structures.rs"));
 
+/// One number of a structure of the contract.
+pub struct Field<T> {
+    /// As C names it.
+    pub name: &'static str,
+    /// Largest value.
+    pub max: u64,
+    /// Its value.
+    pub get: fn(&T) -> u64,
+    /// Sets it to a value that is not above `max`.
+    pub set: fn(&mut T, u64),
+}
+
 /// No value: `RAMP_UNSET`.
 pub const UNSET: u64 = u64::MAX;
 /// In [`Decision::pacing_bytes_per_s`]: unspaced, whatever the host does for others.
@@ -95,34 +107,16 @@ impl Traits {
     }
 }
 
-/// Knowledge of the path before the first packet.
-#[repr(C)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hint {
-    /// Bytes that the path held; 0: unknown.
-    pub window_bytes: u64,
-    /// Rate that it delivered, or may deliver; 0: unknown.
-    pub bytes_per_s: u64,
-    /// Its smallest round-trip time then; 0: unknown.
-    pub rtt_us: u32,
-    /// Seconds since it was seen.
-    pub age_s: u32,
-    // A number, since any bytes that a kernel's program has written are a value.
-    source: u32,
-    reserved: u32,
-}
-
 impl Hint {
-    /// Nobody knows anything.
+    /// Nothing is known.
     pub const NONE: Self = Self::of(HintSource::None);
 
     /// A hint from there, which says nothing yet.
     pub const fn of(source: HintSource) -> Self {
-        Self { window_bytes: 0, bytes_per_s: 0, rtt_us: 0, age_s: 0, source: source as u32, reserved: 0 }
+        Self { source: source as u32, ..Self::ZERO }
     }
 
-    /// The path itself, which only a yardstick is told.
+    /// The path itself, which only a yardstick knows.
     pub const fn path(window_bytes: u64, bytes_per_s: u64) -> Self {
         Self { window_bytes, bytes_per_s, ..Self::of(HintSource::Path) }
     }
@@ -133,38 +127,10 @@ impl Hint {
     }
 }
 
-/// Facts that an algorithm gets once, when the connection is established. Bytes are payload bytes.
-#[repr(C)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", expect(clippy::unsafe_derive_deserialize, reason = "any numbers are a value"))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// Sender maximum segment size.
-    pub mss_bytes: u32,
-    /// [`ConfigFlags`].
-    pub flags: u32,
-    /// Window before the first ACK.
-    pub initial_window_bytes: u64,
-    /// [`UNSET`]: none.
-    pub initial_ssthresh_bytes: u64,
-    /// Bytes that the application has offered so far; 0: unknown, [`UNSET`]: endless.
-    pub size_bytes: u64,
-    /// As first advertised; [`UNSET`]: never in the way.
-    pub receive_window_bytes: u64,
-    /// On the clock of [`Ack`]; 0: unknown.
-    pub now_ns: u64,
-    /// Growth per ACK is at most this many MSS (RFC 3465 L); 0: no limit.
-    pub abc_limit_packets: u32,
-    /// Round trip of the SYN and its answer; 0: no valid sample.
-    pub handshake_rtt_us: u32,
-    /// The connection's first so many packets leave unspaced always.
-    pub unpaced_packets: u32,
-    /// `TSval` (RFC 7323) of the segment that came at `now_ns` and established the connection; 0: none.
-    pub tsval: u32,
-    /// Knowledge of the path.
-    pub hint: Hint,
-    /// Parameters in the order of the algorithm's table; out of range counts as the nearer end.
-    pub parameter: [u64; PARAMETERS_MAX],
+impl Default for Hint {
+    fn default() -> Self {
+        Self::NONE
+    }
 }
 
 impl Config {
@@ -238,7 +204,7 @@ impl ExitReason {
     pub fn comparison(self, evidence: u64, limit: u64, side: impl Fn(u64) -> String) -> String {
         let text = Self::TEXTS[self as usize][3];
         if text.contains("{evidence}") && evidence == 0 && limit == 0 {
-            // Whoever saw the exit did not see the numbers.
+            // The observer of the exit did not see the numbers.
             return self.clause().to_owned();
         }
         let text = match text.split_once('[') {
@@ -320,20 +286,7 @@ mod tests {
 
     #[test]
     fn rust_mirrors_every_field_of_the_interface() {
-        let mirror = [
-            layout!(Hint: window_bytes, bytes_per_s, rtt_us, age_s, source, reserved),
-            layout!(Config: mss_bytes, flags, initial_window_bytes, initial_ssthresh_bytes, size_bytes,
-                    receive_window_bytes, now_ns, abc_limit_packets, handshake_rtt_us, unpaced_packets, tsval,
-                    hint, parameter),
-            layout!(Ack: now_ns, newest_sent_ns, sent_bytes, newest_acked_bytes, delivered_bytes,
-                    acked_bytes, in_flight_bytes, lost_bytes, receive_window_bytes, delivery_bytes_per_s,
-                    pacing_bytes_per_s, rtt_us, mss_bytes, flags, tsval),
-            layout!(Event: now_ns, lost_bytes, in_flight_bytes, kind, mss_bytes),
-            layout!(Decision: cwnd_bytes, ssthresh_bytes, pacing_bytes_per_s, burst_until_bytes, evidence,
-                    limit, pacing_burst_bytes, pacing_percent, chirp_packets, chirp_gap_ns, chirp_step_ns,
-                    chirp_pause_ns, phase, exit_reason),
-        ]
-        .concat();
+        let mirror = include!(concat!(env!("OUT_DIR"), "/layout.rs")).concat();
         // SAFETY: `ramp_layout` is an array of `ramp_layout_count` constants.
         let layout = unsafe { std::slice::from_raw_parts(&raw const ramp_layout, ramp_layout_count) };
         assert_eq!(mirror, layout);

@@ -85,7 +85,7 @@ impl Algorithm {
         OVERRIDES.iter().filter(move |o| o.algorithm == self.id && o.parameter == parameter)
     }
 
-    /// The values of all parameters in table order, where nobody sets them.
+    /// The default values of all parameters, in table order.
     pub fn parameters_in(&self, environment: Environment) -> [u64; PARAMETERS_MAX] {
         let mut values = self.default_parameters();
         for (value, parameter) in values.iter_mut().zip(&self.parameters) {

@@ -33,7 +33,7 @@ impl Seen {
 }
 
 impl Hint {
-    /// Whether congestion that a connection met which was told this says that it was too much.
+    /// Whether congestion of a connection that had this hint means that it was too much.
     pub fn is_unvalidated(&self, initial_window_bytes: u64, delivered_bytes: u64) -> bool {
         self.source() == crate::HintSource::History
             && self.window_bytes > 0
@@ -51,7 +51,7 @@ pub struct Memory {
     pub bytes_per_s: u64,
     /// When; 0: nothing is remembered.
     pub seen_ns: u64,
-    /// When a connection was told that has not closed; 0: none.
+    /// When a connection got it that has not closed; 0: none.
     pub taken_ns: u64,
     /// Smallest round-trip time then.
     pub rtt_us: u32,
@@ -91,7 +91,7 @@ impl Memory {
         unsafe { ramp_history_remember(self, seen) != 0 }
     }
 
-    /// What a new connection is told; `None`: nothing, nothing recent, or another connection has it.
+    /// The hint for a new connection; `None`: nothing, nothing recent, or another connection has it.
     pub fn recall(&mut self, now_ns: u64) -> Option<Hint> {
         let mut hint = Hint::NONE;
         // SAFETY: both outlive the call.

@@ -33,8 +33,8 @@ mod units;
 mod words;
 
 pub use abi::{
-    Ack, AckFlags, BACK_TO_BACK, CONTRACT, Config, ConfigFlags, Decision, Event, EventKind, ExitReason, Hint,
-    HintSource, PARAMETERS_MAX, Phase, Trait, Traits, UNSET, foreign_algorithms,
+    Ack, AckFlags, BACK_TO_BACK, CONTRACT, Config, ConfigFlags, Decision, Event, EventKind, ExitReason,
+    Field, Hint, HintSource, PARAMETERS_MAX, Phase, Trait, Traits, UNSET, foreign_algorithms,
 };
 pub use environment::{Environment, LINUX_LACKS, Lacking, OVERRIDES, Override, QUIC_LACKS};
 pub use history::{Memory, Seen};

@@ -60,70 +60,6 @@ RAMP_ALGORITHMS(SHIM)
 const struct ramp_algorithm_row ramp_algorithm_rows[] = {RAMP_ALGORITHMS(ROW)};
 const size_t ramp_algorithm_count = sizeof(ramp_algorithm_rows) / sizeof(ramp_algorithm_rows[0]);
 
-/* Where C puts every field, for the test that Rust's mirror agrees. */
-#define AT(type, field) \
-	offsetof(struct ramp_##type, field), sizeof(((struct ramp_##type *)0)->field)
-
-const size_t ramp_layout[] = {
-	sizeof(struct ramp_hint),
-	AT(hint, window_bytes),
-	AT(hint, bytes_per_s),
-	AT(hint, rtt_us),
-	AT(hint, age_s),
-	AT(hint, source),
-	AT(hint, reserved),
-	sizeof(struct ramp_config),
-	AT(config, mss_bytes),
-	AT(config, flags),
-	AT(config, initial_window_bytes),
-	AT(config, initial_ssthresh_bytes),
-	AT(config, size_bytes),
-	AT(config, receive_window_bytes),
-	AT(config, now_ns),
-	AT(config, abc_limit_packets),
-	AT(config, handshake_rtt_us),
-	AT(config, unpaced_packets),
-	AT(config, tsval),
-	AT(config, hint),
-	AT(config, parameter),
-	sizeof(struct ramp_ack),
-	AT(ack, now_ns),
-	AT(ack, newest_sent_ns),
-	AT(ack, sent_bytes),
-	AT(ack, newest_acked_bytes),
-	AT(ack, delivered_bytes),
-	AT(ack, acked_bytes),
-	AT(ack, in_flight_bytes),
-	AT(ack, lost_bytes),
-	AT(ack, receive_window_bytes),
-	AT(ack, delivery_bytes_per_s),
-	AT(ack, pacing_bytes_per_s),
-	AT(ack, rtt_us),
-	AT(ack, mss_bytes),
-	AT(ack, flags),
-	AT(ack, tsval),
-	sizeof(struct ramp_event),
-	AT(event, now_ns),
-	AT(event, lost_bytes),
-	AT(event, in_flight_bytes),
-	AT(event, kind),
-	AT(event, mss_bytes),
-	sizeof(struct ramp_decision),
-	AT(decision, cwnd_bytes),
-	AT(decision, ssthresh_bytes),
-	AT(decision, pacing_bytes_per_s),
-	AT(decision, burst_until_bytes),
-	AT(decision, evidence),
-	AT(decision, limit),
-	AT(decision, pacing_burst_bytes),
-	AT(decision, pacing_percent),
-	AT(decision, chirp_packets),
-	AT(decision, chirp_gap_ns),
-	AT(decision, chirp_step_ns),
-	AT(decision, chirp_pause_ns),
-	AT(decision, phase),
-	AT(decision, exit_reason),
-};
 /* The numbers of the contract that Rust writes out again. */
 const ramp_u64 ramp_numbers[] = {
 	RAMP_UNSET,
@@ -139,7 +75,6 @@ const ramp_u64 ramp_numbers[] = {
 	RAMP_RATE_APP_LIMITED,
 };
 const size_t ramp_number_count = sizeof(ramp_numbers) / sizeof(ramp_numbers[0]);
-const size_t ramp_layout_count = sizeof(ramp_layout) / sizeof(ramp_layout[0]);
 
 /* The rule of a host's history. */
 const ramp_u64 ramp_memory_lifetime_ns = RAMP_MEMORY_LIFETIME_NS;

@@ -214,7 +214,7 @@ fn entry_source(id: &str) -> String {
 /// False where the test cannot run.
 fn clang_is_here() -> bool {
     let found = Command::new("clang").args(["--print-targets"]).output().is_ok_and(|o| o.status.success());
-    ready::unobstructed((!found).then_some("clang is missing: run scripts/setup test"))
+    ready::unobstructed((!found).then_some("clang is missing: run scripts/setup test")).is_some()
 }
 
 fn words(words: &[u64]) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! A window that nobody fills does not grow, even if the host calls every ACK window-limited.
+//! A window that is not filled does not grow, even if the host calls every ACK window-limited.
 
 use std::cell::Cell;
 
@@ -138,7 +138,7 @@ impl Limited {
     }
 }
 
-/// What a row is told before its first packet, of a window that somebody had.
+/// The hint of a row before its first packet, of an earlier connection's window.
 fn hint(algorithm: &Algorithm, window: u64) -> Hint {
     let knows = algorithm.traits.has(Traits::KNOWS_PATH);
     if knows || window > 0 {

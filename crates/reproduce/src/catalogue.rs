@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::{ReproduceError, one_of};
+use crate::error::{ReproduceError, Result, one_of};
 use crate::experiment::Experiment;
 use crate::order::parts;
 use crate::paper::{Paper, papers};
 
 include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
 
-/// The file that says what the experiments beside it are of.
+/// The file that says what the experiments next to it are of.
 const PAPER: &str = "paper.toml";
 
 /// Identifiers of all, by paper.
@@ -27,7 +27,7 @@ fn id(file: &'static str) -> &'static str {
 /// # Errors
 ///
 /// What is wrong with one: a test reads all of them.
-pub fn built_in() -> Result<Vec<Experiment>, ReproduceError> {
+pub fn built_in() -> Result<Vec<Experiment>> {
     let papers = papers()?;
     let read =
         |(file, text): &(&str, &str)| Experiment::read_of(&format!("experiments/{file}"), text, &papers);
@@ -40,7 +40,7 @@ pub fn built_in() -> Result<Vec<Experiment>, ReproduceError> {
 /// # Errors
 ///
 /// As [`named`].
-pub fn chosen(names: &[String], papers: &[String]) -> Result<Vec<Experiment>, ReproduceError> {
+pub fn chosen(names: &[String], papers: &[String]) -> Result<Vec<Experiment>> {
     let mut all: Vec<Experiment> = Vec::new();
     for name in names {
         if BUILT_IN.iter().all(|(file, _)| id(file) != name) && Path::new(name).is_dir() {
@@ -67,7 +67,7 @@ pub fn chosen(names: &[String], papers: &[String]) -> Result<Vec<Experiment>, Re
 /// # Errors
 ///
 /// Where there is none of this name, and what is wrong with it.
-pub fn named(name: &str) -> Result<Experiment, ReproduceError> {
+pub fn named(name: &str) -> Result<Experiment> {
     if let Some((file, text)) = BUILT_IN.iter().find(|(file, _)| id(file) == name) {
         return Experiment::read(&format!("experiments/{file}"), text);
     }
@@ -82,8 +82,8 @@ pub fn named(name: &str) -> Result<Experiment, ReproduceError> {
     })
 }
 
-/// A file, of a paper that comes with ramp or of the one that the [`PAPER`] beside it describes.
-fn from_file(path: &Path) -> Result<Experiment, ReproduceError> {
+/// A file, of a paper that comes with ramp or of the one that the [`PAPER`] next to it describes.
+fn from_file(path: &Path) -> Result<Experiment> {
     let mut papers = papers()?;
     let beside = path.with_file_name(PAPER);
     if beside.is_file() {
@@ -94,13 +94,13 @@ fn from_file(path: &Path) -> Result<Experiment, ReproduceError> {
     Experiment::read_of(&path.display().to_string(), &read(path)?, &papers)
 }
 
-fn read(path: &Path) -> Result<String, ReproduceError> {
+fn read(path: &Path) -> Result<String> {
     rampcc_scenario::read_small(path)
         .map_err(|cause| unreadable(path, &cause, "name a file with an experiment (docs/guide/reproduce.md)"))
 }
 
 /// The experiments of a folder, Figure 2 before Figure 10.
-fn files(folder: &Path) -> Result<Vec<PathBuf>, ReproduceError> {
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let wrong = |cause| unreadable(folder, &cause, "name a folder of experiments (docs/guide/reproduce.md)");
     let entries = std::fs::read_dir(folder).map_err(wrong)?;
     let paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, _>>().map_err(wrong)?;

@@ -8,6 +8,9 @@ use rampcc_scenario::nearest;
 use thiserror::Error;
 use toml::Spanned;
 
+/// Result of what may fail with [`ReproduceError`].
+pub type Result<T = (), E = ReproduceError> = std::result::Result<T, E>;
+
 /// Error that leaves experiments without results.
 #[derive(Debug, Error, Diagnostic)]
 pub enum ReproduceError {
@@ -40,7 +43,7 @@ pub enum ReproduceError {
 }
 
 impl ReproduceError {
-    /// True if the input must change; if not, the machine is at fault, or nobody.
+    /// True if the input must change; if not, the machine is at fault, or nothing is.
     pub fn is_input(&self) -> bool {
         match self {
             Self::File(_) | Self::Unknown { .. } | Self::Input { .. } => true,
@@ -79,7 +82,7 @@ pub(crate) struct Source<'a> {
 
 impl Source<'_> {
     /// Whether a page can be named for it.
-    pub(crate) fn identifier(&self, id: &Spanned<String>) -> Result<(), ReproduceError> {
+    pub(crate) fn identifier(&self, id: &Spanned<String>) -> Result {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         let text = id.get_ref();
         if text.is_empty() || !text.chars().all(plain) || text == "index" {

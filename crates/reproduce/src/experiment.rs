@@ -8,7 +8,7 @@ use rampcc_backend::Clock;
 use rampcc_experiment::ExperimentError;
 use rampcc_scenario::{Scenario, ScenarioError, Setting};
 
-use crate::error::{ReproduceError, Source, one_of};
+use crate::error::{ReproduceError, Result, Source, one_of};
 use crate::expression::{Check, Reference, Term};
 use crate::file::{Form, Hold, Kind, Line, Text};
 use crate::paper::Paper;
@@ -212,7 +212,6 @@ impl Experiment {
         self.linux.is_some()
     }
 
-    /// Labels of the swept fields at a point.
     pub(crate) fn labels(&self, point: usize) -> Vec<&str> {
         let at = self.points.get(point).map_or(&[][..], Vec::as_slice);
         let swept = self.dimensions.iter().zip(at);
@@ -252,7 +251,7 @@ impl Experiment {
     }
 
     /// Its scenario with these settings on top.
-    pub(crate) fn scenario(&self, sets: &[&Set]) -> Result<Scenario, ReproduceError> {
+    pub(crate) fn scenario(&self, sets: &[&Set]) -> Result<Scenario> {
         let settings: Vec<Setting> = sets.iter().map(|set| set.setting.clone()).collect();
         let source = Source { file: &self.file, text: &self.text };
         let made = match &self.base {
@@ -325,11 +324,7 @@ impl Experiment {
     }
 
     /// Fails where a label names no point.
-    pub(crate) fn known_labels(
-        &self,
-        source: &Source<'_>,
-        labels: &[Text],
-    ) -> Result<Vec<String>, ReproduceError> {
+    pub(crate) fn known_labels(&self, source: &Source<'_>, labels: &[Text]) -> Result<Vec<String>> {
         let known = || self.dimensions.iter().flat_map(|d| &d.points).map(|point| point.label.as_str());
         for label in labels {
             if !known().any(|point| point == label.get_ref()) {

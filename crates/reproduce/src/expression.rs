@@ -104,11 +104,8 @@ functions!(Aggregate: Lowest "lowest", Highest "highest", Average "average", Spr
 
 /// Where the values of a check come from.
 pub(crate) trait Values {
-    /// The value of a metric of an arm at a point.
     fn value(&self, reference: &Reference, point: usize) -> Option<f64>;
-    /// The number of a point.
     fn x(&self, point: usize) -> f64;
-    /// The paper's value at a point.
     fn paper(&self, _point: usize) -> Option<f64> {
         None
     }

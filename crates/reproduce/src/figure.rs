@@ -30,7 +30,6 @@ const CURVE_POINTS: usize = 500;
 /// Most flows of a run whose windows are drawn.
 const FLOWS_DRAWN: usize = 5;
 
-/// The figure of an experiment.
 pub(crate) fn figure(
     plan: &Plan<'_>,
     measures: &Measures<'_>,
@@ -237,7 +236,7 @@ fn panels(plot: &PlotPlan, plan: &Plan<'_>, measures: &Measures<'_>) -> Vec<Pane
     panels
 }
 
-/// A panel for each combination of the fields that are swept beside the first one.
+/// A panel for each combination of the fields that are swept besides the first one.
 fn over_sweep(
     plot: &PlotPlan,
     experiment: &Experiment,
@@ -305,7 +304,6 @@ fn y_axis(plot: &PlotPlan, metric: &Metric, experiment: &Experiment) -> Axis {
     axis(plot.y.as_ref(), &if experiment.is_played() { named(metric) } else { "y".to_owned() }, plot.log.1)
 }
 
-/// A metric with its unit.
 fn named(metric: &Metric) -> String {
     match metric.unit.as_str() {
         "" | "share" | "count" => metric.title.clone(),

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-/// A text with its place.
 pub(crate) type Text = Spanned<String>;
 
 #[derive(Debug, Deserialize)]
@@ -122,7 +121,7 @@ pub(crate) struct Arm {
     pub(crate) set: Vec<Text>,
 }
 
-/// What somebody else's program did, as it was recorded.
+/// What another program did, as it was recorded.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Recorded {
@@ -191,7 +190,6 @@ pub(crate) struct Metric {
     pub(crate) scale: Option<f64>,
 }
 
-/// Whose flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Whose {
@@ -260,13 +258,11 @@ pub(crate) struct Line {
     pub(crate) y: Option<f64>,
 }
 
-/// Form of a plot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Form {
     /// A line for each arm over the sweep.
     Lines,
-    /// Groups of bars.
     Bars,
     /// Distribution over flows or runs.
     Cdf,

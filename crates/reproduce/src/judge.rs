@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rampcc_lab::{Interval, Summary};
 use serde::Serialize;
 
-use crate::error::ReproduceError;
+use crate::error::Result;
 use crate::experiment::{ClaimPlan, Experiment, FORMULA, How, ProofPlan, ReasonPlan};
 use crate::expression::{Check, Outcome, Reference, Term, Values};
 use crate::figure;
@@ -85,10 +85,7 @@ pub(crate) struct Measures<'a> {
 }
 
 /// Judges an experiment; `runs` gives those of each set of conditions.
-pub(crate) fn judge(
-    plan: &Plan<'_>,
-    runs: impl Fn(&Conditions) -> Result<Runs, ReproduceError>,
-) -> Result<Judged, ReproduceError> {
+pub(crate) fn judge(plan: &Plan<'_>, runs: impl Fn(&Conditions) -> Result<Runs>) -> Result<Judged> {
     let experiment = plan.experiment;
     let described = plan.settings.first().map(&runs).transpose()?;
     let measures = Measures::new(experiment, described.as_ref());

@@ -27,7 +27,7 @@ mod variant;
 mod write;
 
 pub use catalogue::{built_in, chosen, ids, named};
-pub use error::{FileError, ReproduceError};
+pub use error::{FileError, ReproduceError, Result};
 pub use experiment::Experiment;
 pub use file::Kind;
 pub use judge::{Contradiction, Judged, Tally, Verdict, tally};

@@ -24,7 +24,6 @@ impl From<RunRecord> for Measured {
 }
 
 impl Metric {
-    /// The value of a run.
     pub(crate) fn value(&self, run: &Measured, path: &Context) -> Option<f64> {
         self.take.of(&self.values(run, path))
     }
@@ -329,23 +328,7 @@ mod tests {
     }
 
     fn metric(name: &str) -> Metric {
-        let quantity = Quantity::named(name).unwrap();
-        Metric {
-            quantity,
-            window: None,
-            window_place: 0..0,
-            round: None,
-            flow: None,
-            whose: Whose::Test,
-            size: None,
-            opened: None,
-            left: Vec::new(),
-            take: Take::Mean,
-            over: Take::Mean,
-            title: String::new(),
-            unit: String::new(),
-            scale: 1.0,
-        }
+        crate::read::metric::plain(Quantity::named(name).unwrap())
     }
 
     fn value(metric: &Metric) -> f64 {

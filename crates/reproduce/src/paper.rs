@@ -1,4 +1,4 @@
-//! The sources of experiments, as data: a `paper.toml` beside their files.
+//! The sources of experiments, as data: a `paper.toml` next to their files.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::catalogue::PAPERS;
-use crate::error::{ReproduceError, Source};
+use crate::error::{Result, Source};
 
 /// A source of experiments.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Paper {
     /// # Errors
     ///
     /// The first thing that is wrong with it, with its place.
-    pub fn read(file: &str, text: &str) -> Result<Self, ReproduceError> {
+    pub fn read(file: &str, text: &str) -> Result<Self> {
         let source = Source { file, text };
         let found: File = toml::from_str(text).map_err(|error| source.unreadable(&error))?;
         source.identifier(&found.id)?;
@@ -67,7 +67,7 @@ impl Paper {
 /// # Errors
 ///
 /// What is wrong with one: a test reads all of them.
-pub fn papers() -> Result<Vec<Paper>, ReproduceError> {
+pub fn papers() -> Result<Vec<Paper>> {
     let read = |(file, text): &(&str, &str)| Paper::read(&format!("experiments/{file}"), text);
     let papers = PAPERS.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     Ok(Paper::in_order(papers.iter()).into_iter().cloned().collect())

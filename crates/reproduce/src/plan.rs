@@ -10,7 +10,7 @@ use rampcc_experiment::{Kept, Row, Run, VERSION, check, digest};
 use rampcc_lab::flows::{BINS_MAX, FLOWS_MAX, FlowsWanted};
 use rampcc_scenario::Scenario;
 
-use crate::error::ReproduceError;
+use crate::error::Result;
 use crate::experiment::{Experiment, How, Set};
 use crate::file::{Form, Whose};
 use crate::variant::Variant;
@@ -40,10 +40,8 @@ impl Extent<'_> {
 pub(crate) struct Plan<'a> {
     pub(crate) experiment: &'a Experiment,
     pub(crate) extent: Extent<'a>,
-    /// Points that are played.
     pub(crate) points: Vec<usize>,
     pub(crate) seeds: Vec<u64>,
-    /// What the variant sets.
     pub(crate) varied: Vec<Set>,
     /// The described conditions first, then those of each choice's points.
     pub(crate) settings: Vec<Conditions>,
@@ -71,7 +69,7 @@ pub(crate) struct Cell {
 
 impl<'a> Plan<'a> {
     /// Makes every scenario, so that what is wrong with one is known before anything is played.
-    pub(crate) fn new(experiment: &'a Experiment, extent: Extent<'a>) -> Result<Self, ReproduceError> {
+    pub(crate) fn new(experiment: &'a Experiment, extent: Extent<'a>) -> Result<Self> {
         let linux = extent.backend.clock() == Clock::Real;
         let named = match &experiment.linux {
             Some(linux_at) if linux && !linux_at.at.is_empty() => &linux_at.at,
@@ -105,7 +103,7 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    fn conditions(&self, choice: Option<(usize, usize)>) -> Result<Conditions, ReproduceError> {
+    fn conditions(&self, choice: Option<(usize, usize)>) -> Result<Conditions> {
         let experiment = self.experiment;
         let mut cells = Vec::new();
         let mut chance = false;
@@ -154,7 +152,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Fails where a metric looks at what comes after the end of the run.
-    fn windows_fit(&self, scenario: &Scenario) -> Result<(), ReproduceError> {
+    fn windows_fit(&self, scenario: &Scenario) -> Result {
         let end = scenario.stop.after.secs_f64();
         for (name, metric) in &self.experiment.metrics {
             if let Some((_, to)) = metric.window.filter(|(_, to)| *to > end) {
@@ -198,7 +196,6 @@ impl<'a> Plan<'a> {
         plots.any(|plot| self.experiment.is_at(point, &plot.at))
     }
 
-    /// Every run.
     pub(crate) fn runs(&self) -> impl Iterator<Item = Run<'_>> {
         self.settings.iter().flat_map(move |conditions| {
             let first = conditions.seeds.first().copied();
@@ -208,7 +205,6 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// One run of a cell.
     pub(crate) fn run<'p>(&'p self, cell: &'p Cell, seed: u64, first: bool) -> Run<'p> {
         let mut metrics = self.experiment.metrics.values();
         let acks = metrics.any(|metric| metric.quantity.is_of_acks());
@@ -227,7 +223,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// What a compressed run takes on disk, roughly: a byte for each value of its bins, four columns a flow and three beside
+/// What a compressed run takes on disk, roughly: a byte for each value of its bins, four columns a flow and three besides
 /// them, and two thousand for all else.
 pub(crate) fn bytes(run: &Run<'_>) -> u64 {
     let scenario = run.scenario;

@@ -7,7 +7,7 @@ use rampcc_experiment::{Ahead, ExperimentError, Played, Playing, Refused, Run, c
 use rampcc_lab::{Context, RunKey};
 use rayon::prelude::*;
 
-use crate::error::ReproduceError;
+use crate::error::Result;
 use crate::experiment::Experiment;
 use crate::judge::{Judged, judge};
 use crate::measure::Measured;
@@ -58,10 +58,7 @@ impl<'a> Work<'a> {
     /// # Errors
     ///
     /// The first wrong value of any of the files.
-    pub fn plan(
-        experiments: impl IntoIterator<Item = &'a Experiment>,
-        extent: Extent<'a>,
-    ) -> Result<Self, ReproduceError> {
+    pub fn plan(experiments: impl IntoIterator<Item = &'a Experiment>, extent: Extent<'a>) -> Result<Self> {
         let plans = experiments.into_iter().map(|experiment| Plan::new(experiment, extent));
         Ok(Self { plans: plans.collect::<Result<_, _>>()? })
     }
@@ -97,7 +94,7 @@ impl<'a> Work<'a> {
     /// # Errors
     ///
     /// [`ExperimentError::Interrupted`] where the last run was not reached; the same call goes on from there.
-    pub fn play(&self, playing: &Playing<'_>) -> Result<Done, ReproduceError> {
+    pub fn play(&self, playing: &Playing<'_>) -> Result<Done> {
         let runs = self.all();
         let total = runs.len();
         if let Some(plan) = self.plans.first() {
@@ -125,7 +122,7 @@ impl<'a> Work<'a> {
 
 impl Plan<'_> {
     /// The runs of one set of conditions, from disk; what cannot be read there is played again.
-    fn found(&self, conditions: &Conditions, playing: &Playing<'_>) -> Result<Runs, ReproduceError> {
+    fn found(&self, conditions: &Conditions, playing: &Playing<'_>) -> Result<Runs> {
         let mut runs: BTreeMap<(usize, usize), Vec<Measured>> = BTreeMap::new();
         let mut paths = BTreeMap::new();
         for cell in &conditions.cells {

@@ -8,7 +8,7 @@ use rampcc_lab::{Context, Definition, definitions, metric};
 use crate::file::{Take, Whose};
 use crate::measure::{Measured, convergence, rtt_correlation, until_end, zero_time};
 
-/// A quantity of flows or bins, beside the metrics of the lab. Only where a run's flows are kept is anything known of it.
+/// A quantity of flows or bins, besides the metrics of the lab. It needs a run whose flows are kept.
 #[derive(Debug)]
 pub struct Own {
     /// Identifier in files.
@@ -43,7 +43,6 @@ pub(crate) enum Of {
     Ack,
 }
 
-/// A column of bins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
     Throughput,
@@ -258,7 +257,6 @@ impl Quantity {
         if let Self::Own(own) = self { Some(&own.of) } else { None }
     }
 
-    /// The column of bins that it is.
     pub(crate) fn column(&self) -> Option<Column> {
         if let Some(Of::Bin(column)) = self.own() { Some(*column) } else { None }
     }

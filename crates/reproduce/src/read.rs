@@ -1,7 +1,7 @@
 //! From a file to a checked experiment.
 
 mod claim;
-mod metric;
+pub(crate) mod metric;
 mod sweep;
 
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use rampcc_experiment::Row;
 use rampcc_scenario::{Scenario, Setting, parse_time};
 use toml::Spanned;
 
-use crate::error::{ReproduceError, Source, one_of};
+use crate::error::{ReproduceError, Result, Source, one_of};
 use crate::experiment::{ArmPlan, Base, Experiment, How, OnLinux, Set};
 use crate::expression::{Wrong, parse_term};
 use crate::file::{self, File, Kind, Text};
@@ -31,12 +31,12 @@ impl Experiment {
     /// # Errors
     ///
     /// The first thing that is wrong with it, with its place.
-    pub fn read(file: &str, text: &str) -> Result<Self, ReproduceError> {
+    pub fn read(file: &str, text: &str) -> Result<Self> {
         Self::read_of(file, text, &papers()?)
     }
 
     /// From a file's text; of one of these papers.
-    pub(crate) fn read_of(file: &str, text: &str, papers: &[Paper]) -> Result<Self, ReproduceError> {
+    pub(crate) fn read_of(file: &str, text: &str, papers: &[Paper]) -> Result<Self> {
         let source = Source { file, text };
         let parsed: File = toml::from_str(text).map_err(|error| source.unreadable(&error))?;
         experiment(&source, parsed, papers)
@@ -44,7 +44,7 @@ impl Experiment {
 }
 
 /// Checks a file; what its scenarios say is checked when they are made.
-fn experiment(source: &Source<'_>, file: File, papers: &[Paper]) -> Result<Experiment, ReproduceError> {
+fn experiment(source: &Source<'_>, file: File, papers: &[Paper]) -> Result<Experiment> {
     let kind = *file.kind.get_ref();
     source.identifier(&file.id)?;
     let played = matches!(kind, Kind::Run | Kind::Substitute);
@@ -140,7 +140,7 @@ fn experiment(source: &Source<'_>, file: File, papers: &[Paper]) -> Result<Exper
     Ok(experiment)
 }
 
-fn paper(source: &Source<'_>, id: &Text, papers: &[Paper]) -> Result<Paper, ReproduceError> {
+fn paper(source: &Source<'_>, id: &Text, papers: &[Paper]) -> Result<Paper> {
     papers.iter().find(|paper| paper.id == *id.get_ref()).cloned().ok_or_else(|| {
         let known = one_of(id.get_ref(), papers.iter().map(|paper| paper.id.as_str()));
         let problem = format!("there is no paper `{}`", id.get_ref());
@@ -148,11 +148,7 @@ fn paper(source: &Source<'_>, id: &Text, papers: &[Paper]) -> Result<Paper, Repr
     })
 }
 
-fn runs(
-    source: &Source<'_>,
-    given: Option<&Spanned<u32>>,
-    field: &str,
-) -> Result<Option<u32>, ReproduceError> {
+fn runs(source: &Source<'_>, given: Option<&Spanned<u32>>, field: &str) -> Result<Option<u32>> {
     match given {
         Some(zero) if *zero.get_ref() == 0 => {
             Err(source.wrong(zero.span(), field, "nothing would be played", "1 or more"))
@@ -161,7 +157,7 @@ fn runs(
     }
 }
 
-fn base(source: &Source<'_>, file: &File, played: bool) -> Result<Base, ReproduceError> {
+fn base(source: &Source<'_>, file: &File, played: bool) -> Result<Base> {
     match (&file.scenario, &file.inline) {
         (Some(name), None) => {
             let names: Vec<&str> = Scenario::built_in_names().collect();
@@ -190,12 +186,12 @@ fn base(source: &Source<'_>, file: &File, played: bool) -> Result<Base, Reproduc
     }
 }
 
-fn settings(source: &Source<'_>, texts: &[Text]) -> Result<Vec<Set>, ReproduceError> {
+fn settings(source: &Source<'_>, texts: &[Text]) -> Result<Vec<Set>> {
     texts.iter().map(|text| setting(source, text, text.get_ref())).collect()
 }
 
 /// One of `text`, or of what it stands for.
-fn setting(source: &Source<'_>, text: &Text, written: &str) -> Result<Set, ReproduceError> {
+fn setting(source: &Source<'_>, text: &Text, written: &str) -> Result<Set> {
     let setting = Setting::parse(written).map_err(|error| {
         source.wrong(text.span(), "set", error.to_string(), "FIELD=VALUE, as for `--set`")
     })?;
@@ -203,7 +199,7 @@ fn setting(source: &Source<'_>, text: &Text, written: &str) -> Result<Set, Repro
 }
 
 /// The same, where `@name` stands for settings that the paper's experiments share.
-fn shared_settings(source: &Source<'_>, texts: &[Text], of: &Paper) -> Result<Vec<Set>, ReproduceError> {
+fn shared_settings(source: &Source<'_>, texts: &[Text], of: &Paper) -> Result<Vec<Set>> {
     let mut found = Vec::new();
     for text in texts {
         let Some(name) = text.get_ref().strip_prefix('@') else {
@@ -223,7 +219,7 @@ fn shared_settings(source: &Source<'_>, texts: &[Text], of: &Paper) -> Result<Ve
     Ok(found)
 }
 
-fn arms(source: &Source<'_>, file: &File, played: bool) -> Result<Vec<ArmPlan>, ReproduceError> {
+fn arms(source: &Source<'_>, file: &File, played: bool) -> Result<Vec<ArmPlan>> {
     let mut arms = Vec::new();
     for arm in &file.arm {
         let text = format!("{}={}", arm.label.get_ref(), arm.algorithm.get_ref());
@@ -279,7 +275,7 @@ fn arms(source: &Source<'_>, file: &File, played: bool) -> Result<Vec<ArmPlan>, 
     Ok(arms)
 }
 
-fn time(source: &Source<'_>, text: &Text, field: &str) -> Result<Time, ReproduceError> {
+fn time(source: &Source<'_>, text: &Text, field: &str) -> Result<Time> {
     let found = parse_time(text.get_ref()).map_err(|problem| (text, problem));
     match found {
         Ok(time) if time > Time::ZERO => Ok(time),

@@ -1,10 +1,10 @@
-//! What somebody changes of experiments without changing their files.
+//! Changes of experiments without changing their files.
 
 use rampcc_experiment::ExperimentError;
 use rampcc_scenario::Setting;
 use sha2::{Digest, Sha256};
 
-use crate::error::{ReproduceError, one_of};
+use crate::error::{ReproduceError, Result, one_of};
 use crate::experiment::{Experiment, Set};
 
 /// Values that replace those of the files, for everything that is played.
@@ -30,7 +30,7 @@ impl Variant {
     ///
     /// A text without `=`, or a field that cannot be one. Names are checked against each experiment, in
     /// [`crate::Work::plan`].
-    pub fn parse(set: &[String], choices: &[String], runs: Option<u32>) -> Result<Self, ReproduceError> {
+    pub fn parse(set: &[String], choices: &[String], runs: Option<u32>) -> Result<Self> {
         let set = set.iter().map(|text| {
             let setting = Setting::parse(text).map_err(ExperimentError::from)?;
             Ok(Set { setting, place: None })
@@ -43,8 +43,8 @@ impl Variant {
             Ok(Chosen { text: text.clone(), choice: choice.trim().into(), value: value.trim().into() })
         };
         Ok(Self {
-            set: set.collect::<Result<_, ReproduceError>>()?,
-            choices: choices.iter().map(chosen).collect::<Result<_, ReproduceError>>()?,
+            set: set.collect::<Result<_>>()?,
+            choices: choices.iter().map(chosen).collect::<Result<_>>()?,
             runs,
         })
     }
@@ -59,7 +59,7 @@ impl Variant {
     }
 
     /// What it sets in an experiment: the values of choices first.
-    pub(crate) fn sets(&self, experiment: &Experiment) -> Result<Vec<Set>, ReproduceError> {
+    pub(crate) fn sets(&self, experiment: &Experiment) -> Result<Vec<Set>> {
         let mut sets = Vec::new();
         for Chosen { text, choice, value } in &self.choices {
             let wrong = |problem: String, allowed: String| ReproduceError::Input {

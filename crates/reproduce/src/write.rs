@@ -8,7 +8,7 @@ use rampcc_experiment::{ExperimentError, write_whole};
 use rampcc_lab::report::html::gallery::{Figure, Index, Panel, render_figure, render_index};
 use serde_json::{Value, json};
 
-use crate::error::ReproduceError;
+use crate::error::Result;
 use crate::judge::{Judged, tally};
 use crate::plan::version;
 
@@ -20,7 +20,7 @@ pub const INDEX: &str = "index.html";
 /// # Errors
 ///
 /// Where a file cannot be written.
-pub fn write_gallery(out: &Path, judged: &[Judged], command: &str) -> Result<PathBuf, ReproduceError> {
+pub fn write_gallery(out: &Path, judged: &[Judged], command: &str) -> Result<PathBuf> {
     std::fs::create_dir_all(out).map_err(|cause| ExperimentError::File {
         action: "create",
         path: out.to_path_buf(),
@@ -83,7 +83,7 @@ pub fn write_gallery(out: &Path, judged: &[Judged], command: &str) -> Result<Pat
 /// # Errors
 ///
 /// Where a value is no JSON.
-pub fn verdicts(judged: &[Judged]) -> Result<String, ReproduceError> {
+pub fn verdicts(judged: &[Judged]) -> Result<String> {
     let claims = |one: &Judged| (one.id.clone(), json!(one.claims));
     let all: serde_json::Map<String, Value> = judged.iter().map(claims).collect();
     Ok(serde_json::to_string_pretty(&all).map_err(ExperimentError::from)?)

@@ -19,7 +19,11 @@ const HYSTART: &[(&str, &[&str], &str)] = &[
     ("dumbbell.reverse.jitter.kind", &["grant"], "as forth"),
     ("dumbbell.reverse.jitter.period", &["1 ms"], "as forth"),
     ("sender.initial-window", &["3"], "RFC 3390 with 1448 bytes, Linux 2.6.23"),
-    ("sender.recovery", &["fack"], "Linux 2.6: sysctl_tcp_fack = 1"),
+    (
+        "sender.recovery",
+        &["fack", "fack-hints"],
+        "Linux 2.6: sysctl_tcp_fack = 1; 2.6.15 to 2.6.23: tcp_sacktag_write_queue",
+    ),
     ("sender.rto-min-of-variance", &["true"], "Linux: tcp_set_rto"),
     ("sender.rto-tick", &["0 s"], "Linux: time stamps of 1 ms"),
     ("sender.rto-max", &["120 s"], "Linux: TCP_RTO_MAX"),

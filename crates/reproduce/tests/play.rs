@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rampcc_backend::{Backend, BackendError, Clock, Control, Play, Played};
+use rampcc_backend::{Backend, Clock, Control, Play, Played, Result};
 use rampcc_experiment::{ExperimentError, Playing, Progress, Store};
 use rampcc_reproduce::{Done, Experiment, Extent, ReproduceError, Tally, Work, tally, write_gallery};
 use rampcc_scenario::Scenario;
@@ -345,12 +345,7 @@ impl Backend for InRealTime {
     fn check(&self, scenario: &Scenario, control: Option<&Control>) -> Result<(), Vec<String>> {
         Simulator.check(scenario, control)
     }
-    fn run(
-        &self,
-        play: &Play<'_>,
-        observer: &mut dyn Observer,
-        interrupted: &AtomicBool,
-    ) -> Result<Played, BackendError> {
+    fn run(&self, play: &Play<'_>, observer: &mut dyn Observer, interrupted: &AtomicBool) -> Result<Played> {
         Simulator.run(play, observer, interrupted)
     }
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a file is told with its line, its field, what was found and what is allowed, before anything is played.
+//! What is wrong with a file is reported with its line, its field, what was found and what is allowed, before anything is played.
 
 use rampcc_reproduce::{Experiment, Extent, ReproduceError, Work};
 use rampcc_sim::Simulator;
@@ -57,7 +57,7 @@ fn the_guides_file_is_sound() {
     let experiment = Experiment::read("cpu-hosts.toml", text).unwrap();
     let work =
         Work::plan([&experiment], Extent { quick: false, backend: &Simulator, variant: None }).unwrap();
-    assert_eq!(work.runs(), 40);
+    assert_eq!(work.runs(), 44);
 }
 
 #[test]
@@ -82,180 +82,64 @@ fn settings_of_the_paper_are_put_in_by_name() {
     assert!(error.contains("has no set `host`"), "{error}");
 }
 
+/// A mistake in each line: what the sample has, what stands in its place, the line and field of the error, and parts of its text.
+const MISTAKES: &str = r#"
+title | titles | 4 titles | unknown field `titles` & `title`
+"run" | "play" | 5 kind | unknown variant `play` & `substitute`
+rate = "10 Mbit/s" | rate = "10" | 8 path.rate | has no unit & 150 Mbit/s
+duration=1 s | duration=1 | 11 duration | it has no unit & a time
+duration=1 s | durations=1 s | 11 durations | no such field & duration
+duration=1 s | duration | 11 set | there is no `=` & FIELD=VALUE
+duration=1 s | @hosts | 11 set | paper.toml of `best` has no set `hosts` & FIELD=VALUE
+slow_start | slow_begin | 14 algorithm | slow_begin & a row
+path.buffer | path.bufer | 18 path.bufer | no such field & `buffer`
+9 packets | 5 packets | 18 values | `5 packets` is there twice & once
+goodput | godput | 20 metric.rate.of | no metric `godput` & did you mean `goodput`?
+["0 s", "1 s"] | ["2 s", "1 s"] | 21 metric.rate.window | not the larger & two values
+of = "goodput" | of = "timeouts" | 21 metric.rate.window | of a whole run & no window
+metric = "rate" | metric = "rat" | 24 plot.metric | no metric `rat` & rate
+metric = "rate" | metric = "rate"\nrange = [3, 1] | 25 plot.range | no range & the smaller one first
+metric = "rate" | metric = "rate"\nline = [{ label = "a" }] | 25 plot.line | at neither & `x` or `y`
+form = "lines" | form = "pie" | 23 form | unknown variant `pie` & `bars`
+rate[A@5 | rates[A@5 | 28 claim.check | no metric `rates` & rate
+rate[A@5 | rate[B@5 | 28 claim.check | no arm `B` & one of A
+[A@5 packets | [A@7 packets | 28 claim.check | no point `7 packets` & 5 packets
+] > 0 | ] | 28 claim.check | compares nothing & a comparison
+] > 0 | ] > nosuch(1) | 28 claim.check | no function `nosuch` & trend
+id = "sample" | id = "../escaped" | 1 id | `../escaped` & a-z, 0-9 and -
+id = "sample" | id = "index" | 1 id | `index` & not `index`
+set = ["duration | runs = 0\nset = ["duration | 11 runs | nothing would be played & 1 or more
+[[arm]] | quick = { runs = 0 }\n[[arm]] | 12 quick.runs | nothing would be played
+"0 s", "1 s"] | "0 s", "2 s"] | 21 metric.rate.window | it ends at 2 s, and the run at 1 s
+of = "goodput"\nwindow = ["0 s", "1 s"] | of = "lost_packets"\nwhose = "all" | 21 metric.rate.whose | under test & no `whose`
+window = ["0 s", "1 s"] | size = ["1 B", "9 B"] | 21 metric.rate.size | not of single flows & flow_
+of = "goodput"\nwindow = ["0 s", "1 s"] | of = "ack_bandwidth" | 20 metric.rate.round | which round trip & 1 to 8
+] > 0" | ] > 0"\nreason = { why = " ", found = ["0 < x"] } | 29 claim.reason.why | says nothing
+] > 0" | ] > 0"\nreason = { why = "a", found = [] } | 29 claim.reason.found | for which values
+] > 0" | ] > 0"\nreason = { why = "a", found = ["rate[A@5 packets] > 0"] } | 29 claim.reason.found | between two known ones
+] > 0" | ] > 0"\nreason = { why = "a", found = ["0 < rate[A@5 packets] < 9"], choice = "B" } | 29 claim.reason.choice | no choice `B`
+] > 0" | ] > 0"\nlinux = { why = "a", found = ["0 < rate[A@5 packets] < 9"], choice = "B" } | 29 claim.linux.choice | played in the simulator alone
+] > 0" | ] > 0"\nlinux = { why = "a", found = [] } | 29 claim.linux.found | for which values
+] > 0" | ] > 0"\nproof = { why = " ", checks = ["1 < 2"] } | 29 claim.proof | it says nothing
+] > 0" | ] > 0"\nproof = { why = "a", checks = [] } | 29 claim.proof | nothing is checked
+] > 0" | ] > 0"\nproof = { why = "a", checks = ["rate[B] < 2"] } | 29 claim.check | no arm `B` & one of A
+[metric.rate] | [[recorded]]\nlabel = "A"\nby = "ns"\nvalues = {}\n[metric.rate] | 20 recorded.label | `A` cannot name it
+[metric.rate] | [[recorded]]\nlabel = "ns"\nby = ""\nvalues = {}\n[metric.rate] | 21 recorded.by | it says nothing & the command
+[metric.rate] | [[recorded]]\nlabel = "ns"\nby = "b"\nvalues = { rate = { "7 packets" = 1 } }\n[metric.rate] | 22 recorded.values | no point `7 packets` & 5 packets
+] > 0" | ] > paper" | 28 claim.paper | the paper's value at `5 packets` is missing
+] > 0" | ] > 0"\npaper = { "5 packets" = 3 } | 29 claim.paper | does not name them
+id = "sample" | id = "sample | 1 id | invalid
+"#;
+
 #[test]
 fn every_mistake_names_its_place() {
     let mut unclear = Vec::new();
-    for (from, to, line, field, parts) in [
-        ("title", "titles", 4, "titles", &["unknown field `titles`", "`title`"][..]),
-        ("\"run\"", "\"play\"", 5, "kind", &["unknown variant `play`", "`substitute`"]),
-        ("rate = \"10 Mbit/s\"", "rate = \"10\"", 8, "path.rate", &["has no unit", "150 Mbit/s"]),
-        ("duration=1 s", "duration=1", 11, "duration", &["it has no unit", "a time"]),
-        ("duration=1 s", "durations=1 s", 11, "durations", &["no such field", "duration"]),
-        ("duration=1 s", "duration", 11, "set", &["there is no `=`", "FIELD=VALUE"]),
-        ("duration=1 s", "@hosts", 11, "set", &["paper.toml of `best` has no set `hosts`", "FIELD=VALUE"]),
-        ("slow_start", "slow_begin", 14, "algorithm", &["slow_begin", "a row"]),
-        ("path.buffer", "path.bufer", 18, "path.bufer", &["no such field", "`buffer`"]),
-        ("9 packets", "5 packets", 18, "values", &["`5 packets` is there twice", "once"]),
-        ("goodput", "godput", 20, "metric.rate.of", &["no metric `godput`", "did you mean `goodput`?"]),
-        (
-            "[\"0 s\", \"1 s\"]",
-            "[\"2 s\", \"1 s\"]",
-            21,
-            "metric.rate.window",
-            &["not the larger", "two values"],
-        ),
-        ("of = \"goodput\"", "of = \"timeouts\"", 21, "metric.rate.window", &["of a whole run", "no window"]),
-        ("metric = \"rate\"", "metric = \"rat\"", 24, "plot.metric", &["no metric `rat`", "rate"]),
-        (
-            "metric = \"rate\"",
-            "metric = \"rate\"\nrange = [3, 1]",
-            25,
-            "plot.range",
-            &["no range", "the smaller one first"],
-        ),
-        (
-            "metric = \"rate\"",
-            "metric = \"rate\"\nline = [{ label = \"a\" }]",
-            25,
-            "plot.line",
-            &["at neither", "`x` or `y`"],
-        ),
-        ("form = \"lines\"", "form = \"pie\"", 23, "form", &["unknown variant `pie`", "`bars`"]),
-        ("rate[A@5", "rates[A@5", 28, "claim.check", &["no metric `rates`", "rate"]),
-        ("rate[A@5", "rate[B@5", 28, "claim.check", &["no arm `B`", "one of A"]),
-        ("[A@5 packets", "[A@7 packets", 28, "claim.check", &["no point `7 packets`", "5 packets"]),
-        ("] > 0", "]", 28, "claim.check", &["compares nothing", "a comparison"]),
-        ("] > 0", "] > nosuch(1)", 28, "claim.check", &["no function `nosuch`", "trend"]),
-        ("id = \"sample\"", "id = \"../escaped\"", 1, "id", &["`../escaped`", "a-z, 0-9 and -"]),
-        ("id = \"sample\"", "id = \"index\"", 1, "id", &["`index`", "not `index`"]),
-        (
-            "set = [\"duration",
-            "runs = 0\nset = [\"duration",
-            11,
-            "runs",
-            &["nothing would be played", "1 or more"],
-        ),
-        ("[[arm]]", "quick = { runs = 0 }\n[[arm]]", 12, "quick.runs", &["nothing would be played"]),
-        (
-            "\"0 s\", \"1 s\"]",
-            "\"0 s\", \"2 s\"]",
-            21,
-            "metric.rate.window",
-            &["it ends at 2 s, and the run at 1 s"],
-        ),
-        (
-            "of = \"goodput\"\nwindow = [\"0 s\", \"1 s\"]",
-            "of = \"lost_packets\"\nwhose = \"all\"",
-            21,
-            "metric.rate.whose",
-            &["under test", "no `whose`"],
-        ),
-        (
-            "window = [\"0 s\", \"1 s\"]",
-            "size = [\"1 B\", \"9 B\"]",
-            21,
-            "metric.rate.size",
-            &["not of single flows", "flow_"],
-        ),
-        (
-            "of = \"goodput\"\nwindow = [\"0 s\", \"1 s\"]",
-            "of = \"ack_bandwidth\"",
-            20,
-            "metric.rate.round",
-            &["which round trip", "1 to 8"],
-        ),
-        (
-            "] > 0\"",
-            "] > 0\"\nreason = { why = \" \", found = [\"0 < x\"] }",
-            29,
-            "claim.reason.why",
-            &["says nothing"],
-        ),
-        (
-            "] > 0\"",
-            "] > 0\"\nreason = { why = \"a\", found = [] }",
-            29,
-            "claim.reason.found",
-            &["for which values"],
-        ),
-        (
-            "] > 0\"",
-            "] > 0\"\nreason = { why = \"a\", found = [\"rate[A@5 packets] > 0\"] }",
-            29,
-            "claim.reason.found",
-            &["between two known ones"],
-        ),
-        (
-            "] > 0\"",
-            "] > 0\"\nreason = { why = \"a\", found = [\"0 < rate[A@5 packets] < 9\"], choice = \"B\" }",
-            29,
-            "claim.reason.choice",
-            &["no choice `B`"],
-        ),
-        (
-            "] > 0\"",
-            "] > 0\"\nlinux = { why = \"a\", found = [\"0 < rate[A@5 packets] < 9\"], choice = \"B\" }",
-            29,
-            "claim.linux.choice",
-            &["played in the simulator alone"],
-        ),
-        (
-            "] > 0\"",
-            "] > 0\"\nlinux = { why = \"a\", found = [] }",
-            29,
-            "claim.linux.found",
-            &["for which values"],
-        ),
-        (
-            "] > 0\"",
-            "] > 0\"\nproof = { why = \" \", checks = [\"1 < 2\"] }",
-            29,
-            "claim.proof",
-            &["it says nothing"],
-        ),
-        (
-            "] > 0\"",
-            "] > 0\"\nproof = { why = \"a\", checks = [] }",
-            29,
-            "claim.proof",
-            &["nothing is checked"],
-        ),
-        (
-            "] > 0\"",
-            "] > 0\"\nproof = { why = \"a\", checks = [\"rate[B] < 2\"] }",
-            29,
-            "claim.check",
-            &["no arm `B`", "one of A"],
-        ),
-        (
-            "[metric.rate]",
-            "[[recorded]]\nlabel = \"A\"\nby = \"ns\"\nvalues = {}\n[metric.rate]",
-            20,
-            "recorded.label",
-            &["`A` cannot name it"],
-        ),
-        (
-            "[metric.rate]",
-            "[[recorded]]\nlabel = \"ns\"\nby = \"\"\nvalues = {}\n[metric.rate]",
-            21,
-            "recorded.by",
-            &["it says nothing", "the command"],
-        ),
-        (
-            "[metric.rate]",
-            "[[recorded]]\nlabel = \"ns\"\nby = \"b\"\nvalues = { rate = { \"7 packets\" = 1 } }\n[metric.rate]",
-            22,
-            "recorded.values",
-            &["no point `7 packets`", "5 packets"],
-        ),
-        ("] > 0\"", "] > paper\"", 28, "claim.paper", &["the paper's value at `5 packets` is missing"]),
-        ("] > 0\"", "] > 0\"\npaper = { \"5 packets\" = 3 }", 29, "claim.paper", &["does not name them"]),
-        ("id = \"sample\"", "id = \"sample", 1, "id", &["invalid", ""]),
-    ] {
-        let (found_line, found_field, told) = wrong(from, to);
-        let named = (found_line, found_field.as_str()) == (line, field);
-        if !named || !parts.iter().all(|part| told.contains(part)) {
-            unclear.push(format!("{to}: line {found_line}, {found_field}: {told}"));
+    for mistake in MISTAKES.trim().lines() {
+        let columns: Vec<String> = mistake.split(" | ").map(|column| column.replace("\\n", "\n")).collect();
+        let [from, to, place, parts] = columns.as_slice() else { panic!("{mistake}") };
+        let (line, field, told) = wrong(from, to);
+        if format!("{line} {field}") != *place || !parts.split(" & ").all(|part| told.contains(part)) {
+            unclear.push(format!("{to}: line {line}, {field}: {told}"));
         }
     }
     assert!(unclear.is_empty(), "{unclear:#?}");

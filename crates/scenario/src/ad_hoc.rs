@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::error::ScenarioError;
+use crate::error::{Result, ScenarioError};
 use crate::model::Scenario;
 use crate::settings::Setting;
 use crate::uncertain::{Range, Uncertain, Values};
@@ -44,7 +44,7 @@ impl AdHoc {
     /// The scenario; its text is a scenario file that makes it again. Files are looked for in `directory`.
     ///
     /// Fails as [`Scenario::parse`] does; messages name the option, e.g. `--rate`.
-    pub fn scenario(&self, directory: Option<&Path>) -> Result<Scenario, ScenarioError> {
+    pub fn scenario(&self, directory: Option<&Path>) -> Result<Scenario> {
         if self.rate.is_none() && self.trace.is_none() && !self.sets("path.rate") && !self.sets("path.trace")
         {
             return Err(missing("--rate", &format!("{}; or --trace FILE", units::RATE)));
@@ -53,7 +53,7 @@ impl AdHoc {
             return Err(missing("--rtt", &format!("{}; or --delay-trace FILE", units::TIME)));
         }
         let mut settings = Vec::new();
-        let mut set = |text: &str, key: &str, value: &str| -> Result<(), ScenarioError> {
+        let mut set = |text: &str, key: &str, value: &str| -> Result {
             settings.push(Setting::new(text, key, value)?);
             Ok(())
         };
@@ -94,7 +94,7 @@ impl AdHoc {
     }
 
     /// The options as settings of another scenario, which has a `[path]`.
-    pub fn changes(&self) -> Result<Vec<Setting>, ScenarioError> {
+    pub fn changes(&self) -> Result<Vec<Setting>> {
         let given = self.options().into_iter().filter_map(|(_, key, value)| Some((key, value?)));
         let offset = self.trace_offset.as_deref().map(Self::trace_offset);
         let all = given.chain(offset.into_iter().flatten());

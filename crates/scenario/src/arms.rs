@@ -2,7 +2,7 @@
 
 use rampcc::Algorithm;
 
-use crate::error::{ScenarioError, shortened};
+use crate::error::{Result, ScenarioError, shortened};
 use crate::model::Arm;
 use crate::of_sender::{FIELDS, OfSender};
 use crate::parse::ends::{find_algorithm, find_parameter, parameter_range, parameter_value};
@@ -16,7 +16,7 @@ impl Arm {
     }
 
     /// The parameters set on top of the scenario's. Fails if the row sets more than `what` can have, which has a sender of its own.
-    pub fn parameters_of(&self, what: &str) -> Result<&[(String, u64)], ScenarioError> {
+    pub fn parameters_of(&self, what: &str) -> Result<&[(String, u64)]> {
         match self.sender.words().first() {
             None => Ok(&self.set),
             Some(word) => Err(wrong(
@@ -35,7 +35,7 @@ impl Arm {
     /// From `[LABEL=]ALGORITHM[:NAME=VALUE,…]`.
     ///
     /// Without a label, the row is called as it is written, `best:threshold=0` as `best threshold=0`.
-    pub fn parse(text: &str) -> Result<Self, ScenarioError> {
+    pub fn parse(text: &str) -> Result<Self> {
         let (head, settings) = match text.split_once(':') {
             Some((head, settings)) => (head, Some(settings)),
             None => (text, None),
@@ -60,7 +60,7 @@ impl Arm {
     }
 
     /// One arm for each of the values in `algorithm.ID.NAME=VALUE,VALUE,…`.
-    pub fn sweep(text: &str) -> Result<Vec<Self>, ScenarioError> {
+    pub fn sweep(text: &str) -> Result<Vec<Self>> {
         const ALLOWED: &str =
             "algorithm.ID.NAME=VALUE,VALUE,…, such as algorithm.best.threshold=0,1MB/s,2MB/s";
         let parts = text.split_once('=').and_then(|(key, values)| {
@@ -81,7 +81,7 @@ impl Arm {
     }
 
     /// The same arm with one more parameter set, from a text with unit.
-    pub fn with(&self, name: &str, value: &str) -> Result<Self, ScenarioError> {
+    pub fn with(&self, name: &str, value: &str) -> Result<Self> {
         let text = format!("{}:{name}={value}", self.algorithm.id);
         if value.trim().is_empty() {
             let allowed = "NAME=VALUE".to_owned();

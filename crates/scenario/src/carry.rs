@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::error::ScenarioError;
+use crate::error::{Result, ScenarioError};
 use crate::model::Scenario;
 use crate::parse::Given;
 use crate::traces::{OURS, TraceFile, Traces, fnv1a};
@@ -14,7 +14,7 @@ impl Scenario {
     /// # Errors
     ///
     /// [`ScenarioError::Read`] where one is gone, or is not what it was when the scenario was made.
-    pub fn carry(&self) -> Result<BTreeMap<PathBuf, String>, ScenarioError> {
+    pub fn carry(&self) -> Result<BTreeMap<PathBuf, String>> {
         let own = |file: &&TraceFile| !file.path.to_string_lossy().starts_with(OURS);
         let carried = self.files.iter().filter(own).map(|TraceFile { path, checksum }| {
             let text = self.original.traces.read(path).and_then(|text| {
@@ -34,7 +34,7 @@ impl Scenario {
         text: &str,
         directory: Option<&Path>,
         files: BTreeMap<PathBuf, String>,
-    ) -> Result<Self, ScenarioError> {
+    ) -> Result<Self> {
         let traces = Traces::carried(files);
         let mut scenario = Self::parse_text(&Given { name, text, written: None, directory, traces })?;
         name.clone_into(&mut scenario.name);

@@ -11,7 +11,7 @@ use crate::field::{count, number, one_of, table, time};
 const BASE_LOAD_MAX: f64 = 0.95;
 
 table! { CPU: "[cpu]", "Gives every host one processor, which serves arriving packets one after another; without it, hosts cost no time. See [processors](cpu.md).";
-    "search": one_of::<Search>() => Name("hint"), "How a host finds what a SACK block or an out-of-order segment means: a walk through a list for each block, as Linux before 2.6.15; one walk for all blocks, from where the last one ended if it can (Linux 2.6.15 to 2.6.23, the HyStart paper's); a tree, as Linux since 4.15.";
+    "search": one_of::<Search>() => Name("hint"), "How a host finds what a SACK block or an out-of-order segment means: a walk through a list for each block, as Linux before 2.6.15; one walk for all blocks, from where the last one ended if it can (Linux 2.6.15 to 2.6.23, the HyStart paper's); the same, but without a walk for what fills a receiver's first gap; a tree, as Linux since 4.15.";
     "visit": time(Time::ZERO, Time::from_us(100)) => At(Time::from_ns(5)), "Time to look at one entry of a queue.";
     "cache": count(0, 100_000_000) => Count(0), "Entries of a queue that the processor's cache holds; 0: any number. A Xeon of 2.8 GHz has 1 MB, and a walk touches three lines of 64 bytes of an entry: 5461.";
     "miss": time(Time::ZERO, Time::from_us(100)) => At(Time::from_ns(100)), "Further time for an entry that is not in the cache, which comes from memory.";

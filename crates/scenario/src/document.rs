@@ -7,7 +7,7 @@ use rampcc::{Rate, Time};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::error::{File, ScenarioError, listed, nearest, shortened};
+use crate::error::{File, Result, ScenarioError, listed, nearest, shortened};
 use crate::field::{TIME_MAX, Table};
 use crate::names::{Named, Tagged, names};
 use crate::units::{self, Buffer, Wrong};
@@ -28,7 +28,6 @@ pub(crate) struct Section<'a> {
     table: &'a DeTable<'a>,
 }
 
-/// A value with its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Value<'a> {
     pub(crate) file: &'a File<'a>,
@@ -42,7 +41,6 @@ pub(crate) struct Value<'a> {
 type Free<'a> = (&'a str, Range<usize>, Value<'a>);
 
 impl<'a> Section<'a> {
-    /// The root of a document.
     pub(crate) fn root(file: &'a File<'a>, table: &'a Spanned<DeTable<'a>>, schema: &'static Table) -> Self {
         Self { file, path: String::new(), span: table.span(), schema, table: table.get_ref() }.checked()
     }
@@ -69,11 +67,11 @@ impl<'a> Section<'a> {
         self
     }
 
-    /// What `read` makes of a field; `None` where it is absent, or wrong: that is told with all other mistakes.
+    /// What `read` makes of a field; `None` where it is absent, or wrong: that is reported with all other mistakes.
     pub(crate) fn read<T>(
         &self,
         name: &'static str,
-        read: impl FnOnce(&Value<'a>) -> Result<T, ScenarioError>,
+        read: impl FnOnce(&Value<'a>) -> Result<T>,
     ) -> Option<T> {
         self.file.keep(read(&self.get(name)?))
     }
@@ -82,7 +80,7 @@ impl<'a> Section<'a> {
     pub(crate) fn needed<T>(
         &self,
         name: &'static str,
-        read: impl FnOnce(&Value<'a>) -> Result<T, ScenarioError>,
+        read: impl FnOnce(&Value<'a>) -> Result<T>,
     ) -> Option<T> {
         self.file.keep(self.need(name).and_then(|value| read(&value)))
     }
@@ -105,7 +103,7 @@ impl<'a> Section<'a> {
     }
 
     /// The value of a field that must be there.
-    pub(crate) fn need(&self, name: &'static str) -> Result<Value<'a>, ScenarioError> {
+    pub(crate) fn need(&self, name: &'static str) -> Result<Value<'a>> {
         self.get(name).ok_or_else(|| {
             let allowed = self.schema.entry(name).map_or_else(String::new, |entry| entry.kind.allowed());
             self.error(name, "it is missing", &allowed)
@@ -174,16 +172,16 @@ impl<'a> Value<'a> {
         self.raw.as_str() == Some(word)
     }
 
-    pub(crate) fn text(&self) -> Result<&'a str, ScenarioError> {
+    pub(crate) fn text(&self) -> Result<&'a str> {
         self.raw.as_str().ok_or_else(|| self.unexpected("a text in quotes"))
     }
 
-    pub(crate) fn flag(&self) -> Result<bool, ScenarioError> {
+    pub(crate) fn flag(&self) -> Result<bool> {
         self.raw.as_bool().ok_or_else(|| self.unexpected("true or false"))
     }
 
     /// One of the words that `T` has.
-    pub(crate) fn one_of<T: Named>(&self) -> Result<T, ScenarioError> {
+    pub(crate) fn one_of<T: Named>(&self) -> Result<T> {
         let words = names::<T>();
         let allowed = listed(words.iter().copied());
         let Some(text) = self.raw.as_str() else { return Err(self.unexpected(&allowed)) };
@@ -194,7 +192,7 @@ impl<'a> Value<'a> {
         })
     }
 
-    pub(crate) fn time(&self) -> Result<Time, ScenarioError> {
+    pub(crate) fn time(&self) -> Result<Time> {
         if self.integer() == Some(0) {
             return Ok(Time::ZERO);
         }
@@ -202,7 +200,7 @@ impl<'a> Value<'a> {
         if time > TIME_MAX { Err(self.wrong("it is too large", "a time up to 366 days")) } else { Ok(time) }
     }
 
-    pub(crate) fn time_in(&self, range: &RangeInclusive<Time>) -> Result<Time, ScenarioError> {
+    pub(crate) fn time_in(&self, range: &RangeInclusive<Time>) -> Result<Time> {
         let time = self.time()?;
         if !range.contains(&time) {
             let allowed = format!("a time from {} to {}", range.start(), range.end());
@@ -212,7 +210,7 @@ impl<'a> Value<'a> {
     }
 
     /// A rate above zero.
-    pub(crate) fn rate(&self) -> Result<Rate, ScenarioError> {
+    pub(crate) fn rate(&self) -> Result<Rate> {
         let rate = self.rate_or_outage()?;
         if rate == Rate::default() {
             return Err(self.wrong("it must not be zero", units::RATE));
@@ -220,7 +218,7 @@ impl<'a> Value<'a> {
         Ok(rate)
     }
 
-    pub(crate) fn rate_or_outage(&self) -> Result<Rate, ScenarioError> {
+    pub(crate) fn rate_or_outage(&self) -> Result<Rate> {
         if self.integer() == Some(0) {
             return Ok(Rate::default());
         }
@@ -232,7 +230,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    pub(crate) fn bytes(&self, range: &RangeInclusive<u64>) -> Result<u64, ScenarioError> {
+    pub(crate) fn bytes(&self, range: &RangeInclusive<u64>) -> Result<u64> {
         let bytes = if self.integer() == Some(0) { 0 } else { self.quantity(units::bytes, units::BYTES)? };
         let (least, most) = (*range.start(), BYTES_MAX.min(*range.end()));
         if bytes < least || bytes > most {
@@ -242,7 +240,7 @@ impl<'a> Value<'a> {
         Ok(bytes)
     }
 
-    pub(crate) fn buffer(&self) -> Result<Buffer, ScenarioError> {
+    pub(crate) fn buffer(&self) -> Result<Buffer> {
         // Zero needs no unit anywhere, but a queue does not hold nothing.
         let none = self.integer() == Some(0);
         let buffer = if none { Buffer::Bytes(0) } else { self.quantity(units::buffer, units::BUFFER)? };
@@ -257,7 +255,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    pub(crate) fn packets(&self, range: &RangeInclusive<u64>) -> Result<u64, ScenarioError> {
+    pub(crate) fn packets(&self, range: &RangeInclusive<u64>) -> Result<u64> {
         let found = match self.integer() {
             Some(value) => Some(value),
             None => Some(i128::from(self.quantity(units::packets, units::PACKETS)?)),
@@ -268,7 +266,7 @@ impl<'a> Value<'a> {
         })
     }
 
-    pub(crate) fn count(&self, range: &RangeInclusive<u64>) -> Result<u64, ScenarioError> {
+    pub(crate) fn count(&self, range: &RangeInclusive<u64>) -> Result<u64> {
         let allowed = format!("a whole number from {} to {}", range.start(), range.end());
         let Some(value) = self.integer() else { return Err(self.unexpected(&allowed)) };
         u64::try_from(value)
@@ -277,7 +275,7 @@ impl<'a> Value<'a> {
             .ok_or_else(|| self.wrong("it is out of range", &allowed))
     }
 
-    pub(crate) fn number(&self, range: &RangeInclusive<f64>) -> Result<f64, ScenarioError> {
+    pub(crate) fn number(&self, range: &RangeInclusive<f64>) -> Result<f64> {
         let allowed = format!("a number from {} to {}", range.start(), range.end());
         match self.plain() {
             Some(value) if range.contains(&value) => Ok(value),
@@ -286,7 +284,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    pub(crate) fn probability(&self) -> Result<f64, ScenarioError> {
+    pub(crate) fn probability(&self) -> Result<f64> {
         match (self.plain(), self.raw) {
             (Some(value), _) if (0.0..=1.0).contains(&value) => Ok(value),
             (None, DeValue::String(text)) => {
@@ -297,11 +295,7 @@ impl<'a> Value<'a> {
     }
 
     /// A number or a text, by `parse`; for values with units of their own.
-    pub(crate) fn quantity<T>(
-        &self,
-        parse: impl Fn(&str) -> Result<T, Wrong>,
-        allowed: &str,
-    ) -> Result<T, ScenarioError> {
+    pub(crate) fn quantity<T>(&self, parse: impl Fn(&str) -> Result<T, Wrong>, allowed: &str) -> Result<T> {
         match self.raw {
             DeValue::String(text) => parse(text).map_err(|wrong| self.wrong(&wrong, allowed)),
             DeValue::Integer(_) | DeValue::Float(_) => Err(self.wrong("it has no unit", allowed)),
@@ -353,7 +347,7 @@ impl<'a> Value<'a> {
     }
 
     /// As a table of the schema.
-    pub(crate) fn section(&self, schema: &'static Table) -> Result<Section<'a>, ScenarioError> {
+    pub(crate) fn section(&self, schema: &'static Table) -> Result<Section<'a>> {
         let DeValue::Table(table) = self.raw else {
             return Err(
                 self.unexpected(&format!("a table with {}", listed(schema.entries().map(|f| f.name))))
@@ -363,8 +357,7 @@ impl<'a> Value<'a> {
             .checked())
     }
 
-    /// As a table with freely named entries.
-    pub(crate) fn entries(&self, allowed: &str) -> Result<Vec<Free<'a>>, ScenarioError> {
+    pub(crate) fn entries(&self, allowed: &str) -> Result<Vec<Free<'a>>> {
         let DeValue::Table(table) = self.raw else { return Err(self.unexpected(allowed)) };
         Ok(table
             .iter()
@@ -377,7 +370,7 @@ impl<'a> Value<'a> {
     }
 
     /// The `kind` of a table, or the word itself where a word stands for a table of defaults.
-    pub(crate) fn kind<T: Named>(&self) -> Result<T, ScenarioError> {
+    pub(crate) fn kind<T: Named>(&self) -> Result<T> {
         let DeValue::Table(table) = self.raw else { return self.one_of() };
         match table.get("kind") {
             Some(kind) => {
@@ -389,7 +382,7 @@ impl<'a> Value<'a> {
     }
 
     /// The same with the table, which is empty for a word.
-    pub(crate) fn tagged<T: Tagged>(&self) -> Result<(T, Section<'a>), ScenarioError> {
+    pub(crate) fn tagged<T: Tagged>(&self) -> Result<(T, Section<'a>)> {
         let kind: T = self.kind()?;
         let DeValue::Table(_) = self.raw else {
             static EMPTY: LazyLock<DeTable<'static>> = LazyLock::new(DeTable::new);

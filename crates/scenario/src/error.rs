@@ -10,6 +10,9 @@ use thiserror::Error;
 
 use crate::place::Written;
 
+/// Result of what may fail with [`ScenarioError`].
+pub type Result<T = (), E = ScenarioError> = std::result::Result<T, E>;
+
 /// Error that leaves no [`crate::Scenario`].
 #[derive(Debug, Error, Diagnostic)]
 pub enum ScenarioError {
@@ -145,7 +148,7 @@ pub(crate) struct File<'a> {
     meant: RefCell<Vec<String>>,
 }
 
-/// Most mistakes that are told at once.
+/// Most mistakes that are reported at once.
 const TOLD_MAX: usize = 20;
 
 impl<'a> File<'a> {
@@ -165,8 +168,8 @@ impl<'a> File<'a> {
         Self { written: Written::new(text), ..self }
     }
 
-    /// A result whose error is told with all other mistakes of the file: reading goes on without it.
-    pub(crate) fn keep<T>(&self, result: Result<T, ScenarioError>) -> Option<T> {
+    /// A result whose error is reported with all other mistakes of the file: reading goes on without it.
+    pub(crate) fn keep<T>(&self, result: Result<T>) -> Option<T> {
         match result {
             Ok(value) => return Some(value),
             Err(ScenarioError::Field(error)) => {
@@ -232,7 +235,7 @@ impl<'a> File<'a> {
         let before = &text[..start];
         let line = before.bytes().filter(|b| *b == b'\n').count() + 1;
         let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-        // Of what is not told, nothing is shown.
+        // Of what is not reported, nothing is shown.
         let shown = self.found.borrow().len() < TOLD_MAX;
         let (excerpt, span) = if shown { excerpt(text, start, end) } else { Default::default() };
         ScenarioError::Field(Box::new(FieldError {

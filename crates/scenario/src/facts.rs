@@ -75,7 +75,7 @@ impl Scenario {
         }
     }
 
-    /// The scenario with its flows under test steered by `arm`, and each told of its own path, as far as
+    /// The scenario with its flows under test steered by `arm`, and each with the facts of its own path, as far as
     /// its algorithm may know it.
     #[must_use]
     pub fn with_arm(&self, arm: &Arm) -> Self {
@@ -209,7 +209,7 @@ impl Scenario {
         Measured { base_rtt, bottleneck, payload_rate, bdp_bytes, first }
     }
 
-    /// What an algorithm is told of its path: what is remembered or its interface, if it needs that, or the truth.
+    /// The hint that an algorithm gets: what is remembered or its interface, if it needs that, or the truth.
     fn told(&self, algorithm: &Algorithm, measured: &Measured<'_>) -> Hint {
         if algorithm.traits.has(Traits::NEEDS_INTERFACE) {
             return measured.interface();

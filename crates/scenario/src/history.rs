@@ -3,7 +3,7 @@
 use rampcc::{Hint, HintSource, Time};
 
 use crate::document::{Section, Value};
-use crate::error::ScenarioError;
+use crate::error::Result;
 use crate::field::Default::{At, Words};
 use crate::field::{TIME, table, words};
 use crate::model::Scenario;
@@ -52,7 +52,7 @@ impl Quantity {
 }
 
 impl History {
-    /// What an algorithm is told on a path of which this is true.
+    /// The hint that an algorithm gets on a path of which this is true.
     pub(crate) fn hint(&self, base_rtt: Time, bdp_bytes: u64, payload_bytes_per_s: u64) -> Hint {
         let rtt = Time::from_ns(self.rtt.of(base_rtt.ns()));
         let window = self.window.of(bdp_bytes);
@@ -82,7 +82,7 @@ pub(crate) fn history(root: &Section<'_>) -> Option<History> {
 }
 
 /// A share needs something to be a share of.
-pub(crate) fn check(root: &Section<'_>, scenario: &Scenario) -> Result<(), ScenarioError> {
+pub(crate) fn check(root: &Section<'_>, scenario: &Scenario) -> Result {
     let Some(history) = &scenario.history else { return Ok(()) };
     let share = |quantity: Option<Quantity>| matches!(quantity, Some(Quantity::Share(_)));
     if scenario.facts(0).bdp_bytes == u64::MAX && (share(Some(history.window)) || share(history.rate)) {
@@ -93,7 +93,7 @@ pub(crate) fn check(root: &Section<'_>, scenario: &Scenario) -> Result<(), Scena
     Ok(())
 }
 
-fn window(value: &Value<'_>) -> Result<Quantity, ScenarioError> {
+fn window(value: &Value<'_>) -> Result<Quantity> {
     if value.is_text() {
         match units::buffer(value.text()?) {
             Ok(units::Buffer::Bdp(share)) => return Ok(Quantity::Share(share)),
@@ -110,8 +110,8 @@ const SHARE_MAX: f64 = 1e6;
 fn share_or(
     value: &Value<'_>,
     allowed: &'static str,
-    own: impl FnOnce(&Value<'_>) -> Result<u64, ScenarioError>,
-) -> Result<Quantity, ScenarioError> {
+    own: impl FnOnce(&Value<'_>) -> Result<u64>,
+) -> Result<Quantity> {
     let wrong = || value.error(&format!("found {}", value.found()), allowed);
     if !value.is_text() {
         return Err(wrong());

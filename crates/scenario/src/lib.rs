@@ -46,7 +46,7 @@ mod words;
 
 pub use ad_hoc::AdHoc;
 pub use cpu::Cpu;
-pub use error::{FieldError, ScenarioError, nearest};
+pub use error::{FieldError, Result, ScenarioError, nearest};
 pub use generator::{Arrival, Generator};
 pub use history::{History, Quantity};
 pub use model::{

@@ -51,7 +51,7 @@ pub struct Scenario {
     pub trace_offset_range: Time,
     /// Trace files that were read.
     pub files: Vec<TraceFile>,
-    /// Directory for files beside it.
+    /// Directory for files next to it.
     pub directory: Option<PathBuf>,
     /// Uncertain fields: those that its text lists, or for a `[path]` that lists none, those that it leaves open.
     pub uncertain: Vec<Uncertain>,

@@ -102,12 +102,12 @@ named! {
     Stopping { Complete = "complete", Duration = "duration" }
     Avoidance { Reno = "reno", Cubic = "cubic", Vegas = "vegas", Westwood = "westwood", Bbr = "bbr", Bbr3 = "bbr3" }
     Recovery {
-        Sack = "sack", Fack = "fack", SackNs2 = "sack-ns2", NewRenoImpatient = "newreno-impatient", NewRenoSteady = "newreno-steady",
+        Sack = "sack", Fack = "fack", FackHints = "fack-hints", SackNs2 = "sack-ns2", NewRenoImpatient = "newreno-impatient", NewRenoSteady = "newreno-steady",
         NewRenoFlywheel = "newreno-flywheel", Tahoe = "tahoe",
     }
     Ties { Departure = "departure", Arrival = "arrival" }
     QuickStartPolicy { Unaware = "unaware", Refuse = "refuse", Grant = "grant" }
-    Search { List = "list", Hint = "hint", Tree = "tree" }
+    Search { List = "list", Hint = "hint", HintInOrder = "hint-in-order", Tree = "tree" }
     Pacing { Algorithm = "algorithm", Always = "always" }
     Acks { Quick = "quick", Delayed = "delayed", Linux = "linux", FreeBsd = "freebsd" }
     System { Linux = "linux", FreeBsd = "freebsd", WindowsXp = "windows-xp" }

@@ -6,7 +6,7 @@ use toml::de::DeTable;
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use crate::document::Section;
-use crate::error::{File, ScenarioError, shortened};
+use crate::error::{File, Result, ScenarioError, shortened};
 use crate::model::Scenario;
 use crate::parse::Given;
 use crate::schema;
@@ -44,7 +44,7 @@ impl Scenario {
     /// a smaller. `seed` scrambles. Nothing uncertain gives no paths.
     ///
     /// Fails where a range ends at something that the field may not be, or does not hold the value that the text states.
-    pub fn neighbourhood(&self, count: u32, seed: u64) -> Result<Neighbourhood, ScenarioError> {
+    pub fn neighbourhood(&self, count: u32, seed: u64) -> Result<Neighbourhood> {
         let fields = self.uncertain.clone();
         let Ok(document) = self.text.parse::<DocumentMut>() else { return Ok(Neighbourhood::none()) };
         fields.iter().try_for_each(|uncertain| self.possible(&document, uncertain))?;
@@ -66,16 +66,16 @@ impl Scenario {
         Ok(Neighbourhood { fields, described, paths })
     }
 
-    /// Fails where [`Scenario::neighbourhood`] would, whatever is drawn: what somebody states of a path must be right though no
+    /// Fails where [`Scenario::neighbourhood`] would, whatever is drawn: what is stated of a path must be right though no
     /// neighbour of it is played.
-    pub fn check_uncertain(&self) -> Result<(), ScenarioError> {
+    pub fn check_uncertain(&self) -> Result {
         let Ok(document) = self.text.parse::<DocumentMut>() else { return Ok(()) };
         let stated = self.uncertain.iter().filter(|uncertain| !uncertain.assumed);
         stated.into_iter().try_for_each(|uncertain| self.possible(&document, uncertain))
     }
 
     /// Whether the field may be what both ends of its range say, or each of its values.
-    fn possible(&self, document: &DocumentMut, uncertain: &Uncertain) -> Result<(), ScenarioError> {
+    fn possible(&self, document: &DocumentMut, uncertain: &Uncertain) -> Result {
         for share in uncertain.values.ends() {
             self.at(document, std::slice::from_ref(uncertain), &[share]).map_err(|error| {
                 let what = match uncertain.values {
@@ -88,7 +88,7 @@ impl Scenario {
         self.holds_described(document, uncertain)
     }
 
-    /// The scenario without the ranges that nobody stated: whoever names what is uncertain means that and nothing else.
+    /// The scenario without the ranges that were not stated: naming what is uncertain means that and nothing else.
     #[must_use]
     pub fn without_assumed(mut self) -> Self {
         self.uncertain.retain(|known| !known.assumed);
@@ -134,7 +134,7 @@ impl Scenario {
     }
 
     /// The path at these shares of the ranges.
-    fn at(&self, document: &DocumentMut, fields: &[Uncertain], at: &[f64]) -> Result<Self, ScenarioError> {
+    fn at(&self, document: &DocumentMut, fields: &[Uncertain], at: &[f64]) -> Result<Self> {
         let mut document = document.clone();
         let mut settings = Vec::new();
         for (field, share) in fields.iter().zip(at) {
@@ -153,7 +153,7 @@ impl Scenario {
     }
 
     /// Paths around another value than the stated one are no neighbours.
-    fn holds_described(&self, document: &DocumentMut, uncertain: &Uncertain) -> Result<(), ScenarioError> {
+    fn holds_described(&self, document: &DocumentMut, uncertain: &Uncertain) -> Result {
         let parts: Vec<&str> = uncertain.field.split('.').collect();
         let stated = lookup(document.as_item(), &parts).filter(|value| uncertain.values.excludes(value));
         let Some(stated) = stated else { return Ok(()) };
@@ -276,7 +276,7 @@ fn relocate(table: &mut dyn TableLike, directory: &Path) {
 
 impl Uncertain {
     /// From `FIELD=LOW..HIGH`, or `FIELD=A,B,C` for a choice.
-    pub fn parse(text: &str) -> Result<Self, ScenarioError> {
+    pub fn parse(text: &str) -> Result<Self> {
         let option = given(text);
         let wrong = |problem: &str| wrong(&option, problem);
         let (field, values) = text.split_once('=').ok_or_else(|| wrong("there is no `=`"))?;
@@ -306,7 +306,7 @@ impl Uncertain {
     }
 
     /// All of them, of which none is, or holds, another.
-    pub fn parse_all(texts: &[String]) -> Result<Vec<Self>, ScenarioError> {
+    pub fn parse_all(texts: &[String]) -> Result<Vec<Self>> {
         let mut all: Vec<Self> = Vec::new();
         for text in texts {
             let one = Self::parse(text)?;

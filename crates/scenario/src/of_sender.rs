@@ -1,4 +1,4 @@
-//! What a row sets of its sender beside its algorithm's parameters: `hystart:initial-window=32,pacing=always`.
+//! What a row sets of its sender besides its algorithm's parameters: `hystart:initial-window=32,pacing=always`.
 
 use rampcc_tcp::{Avoidance, Pacing, SenderConfig};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::built_in;
-use crate::error::{ScenarioError, listed, nearest, shortened};
+use crate::error::{Result, ScenarioError, listed, nearest, shortened};
 use crate::model::Scenario;
 use crate::settings::Setting;
 use crate::traces::read_small;
@@ -26,7 +26,7 @@ impl Scenario {
     }
 
     /// Scenario that a command line names: a built-in one, or else a file.
-    pub fn open(name_or_path: &str) -> Result<Self, ScenarioError> {
+    pub fn open(name_or_path: &str) -> Result<Self> {
         if let Some(scenario) = Self::built_in(name_or_path) {
             return Ok(scenario);
         }
@@ -44,14 +44,14 @@ impl Scenario {
     }
 
     /// The scenario of a file.
-    pub fn load(path: &Path) -> Result<Self, ScenarioError> {
+    pub fn load(path: &Path) -> Result<Self> {
         let text = read_small(path)
             .map_err(|e| ScenarioError::Read { path: path.to_owned(), cause: std::io::Error::other(e) })?;
         Self::parse(&path.display().to_string(), &text, path.parent())
     }
 
     /// [`Scenario::open`] with `settings` on top.
-    pub fn open_with(name_or_path: &str, settings: &[Setting]) -> Result<Self, ScenarioError> {
+    pub fn open_with(name_or_path: &str, settings: &[Setting]) -> Result<Self> {
         if settings.is_empty() {
             return Self::open(name_or_path);
         }

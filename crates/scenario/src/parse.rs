@@ -16,7 +16,7 @@ use toml::de::DeTable;
 
 use crate::cpu;
 use crate::document::Section;
-use crate::error::{File, ScenarioError};
+use crate::error::{File, Result};
 use crate::history;
 use crate::model::{FlowConfig, Original, Scenario, Source, Stop, Traffic, TrafficKind};
 use crate::names::Stopping;
@@ -42,11 +42,11 @@ impl Scenario {
     /// A scenario from TOML text. Files it names are looked for in `directory`.
     ///
     /// `name` stands in messages, and for the scenario's name if the text gives none; a path is cut to its stem.
-    pub fn parse(name: &str, text: &str, directory: Option<&Path>) -> Result<Self, ScenarioError> {
+    pub fn parse(name: &str, text: &str, directory: Option<&Path>) -> Result<Self> {
         Self::parse_text(&Given { name, text, written: None, directory, traces: Traces::default() })
     }
 
-    pub(crate) fn parse_text(given: &Given<'_>) -> Result<Self, ScenarioError> {
+    pub(crate) fn parse_text(given: &Given<'_>) -> Result<Self> {
         let Given { name, text, written, directory, traces } = given;
         let mut file = File::new(name, text);
         if let Some(written) = written {
@@ -75,7 +75,7 @@ impl Scenario {
 }
 
 /// `None`: there are mistakes, and the file keeps them.
-fn scenario(root: &Section<'_>, name: &str, files: &mut Files) -> Result<Option<Scenario>, ScenarioError> {
+fn scenario(root: &Section<'_>, name: &str, files: &mut Files) -> Result<Option<Scenario>> {
     let profile = root.of("profile");
     let settings = ends::settings(profile, root.get("algorithm").as_ref());
     let steering = *settings
@@ -164,7 +164,7 @@ fn stop(root: &Section<'_>, flows: &[FlowConfig], traffic: &[Traffic]) -> Stop {
 }
 
 /// Every flow and every pair must have a way there and a way back.
-fn check_routes(root: &Section<'_>, scenario: &Scenario) -> Result<(), ScenarioError> {
+fn check_routes(root: &Section<'_>, scenario: &Scenario) -> Result {
     let name = |node: usize| crate::error::shortened(&scenario.topology.nodes[node]);
     let mut reached: Vec<Option<Vec<bool>>> = vec![None; scenario.topology.nodes.len()];
     let explicit = scenario.flows.iter().map(|f| ("flow", f.from, f.to));
@@ -190,7 +190,7 @@ fn check_routes(root: &Section<'_>, scenario: &Scenario) -> Result<(), ScenarioE
     Ok(())
 }
 
-fn bottleneck(root: &Section<'_>, scenario: &Scenario, built: Option<usize>) -> Result<usize, ScenarioError> {
+fn bottleneck(root: &Section<'_>, scenario: &Scenario, built: Option<usize>) -> Result<usize> {
     let links = &scenario.topology.links;
     if let Some(value) = root.get("bottleneck") {
         let text = value.text()?;

@@ -1,10 +1,10 @@
-//! Queues: the fields of each, what `ramp-path` makes of them, and how they are told.
+//! Queues: the fields of each, what `ramp-path` makes of them, and their words.
 
 use rampcc::{Rate, Time};
 use rampcc_path::{Limit, QueueConfig};
 
 use crate::document::{Section, Value};
-use crate::error::ScenarioError;
+use crate::error::Result;
 use crate::field::Default::{At, Flag, Number, Required, Words};
 use crate::field::{FLAG, PROBABILITY, RATE, TIME, bytes as size, number, table, words};
 use crate::names::kinds;
@@ -61,7 +61,7 @@ pub(crate) fn queue(
     value: &Value<'_>,
     limit: Limit,
     scale: impl Fn(Buffer) -> Result<Limit, (&'static str, &'static str)>,
-) -> Result<QueueConfig, ScenarioError> {
+) -> Result<QueueConfig> {
     let (kind, s) = value.tagged::<QueueKind>()?;
     Ok(match kind {
         QueueKind::DropTail => QueueConfig::DropTail { limit },
@@ -97,7 +97,7 @@ fn level(
     s: &Section<'_>,
     limit: Limit,
     scale: impl Fn(Buffer) -> Result<Limit, (&'static str, &'static str)>,
-) -> Result<u64, ScenarioError> {
+) -> Result<u64> {
     let bytes = |limit| match limit {
         Limit::Bytes(bytes) => Some(bytes),
         Limit::Packets(packets) => Some(packets.saturating_mul(PACKET_BYTES)),

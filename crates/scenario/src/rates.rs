@@ -42,7 +42,7 @@ pub(crate) fn sustained(config: &LinkConfig) -> Cow<'_, Capacity> {
     }
 }
 
-/// Used to find the slowest link of a route; the same value for the same link whoever asks.
+/// Used to find the slowest link of a route; the same value for the same link on every call.
 pub(crate) fn typical_rate(link: &NamedLink) -> Rate {
     mean_rate(&sustained(&link.config), Time::from_secs(10))
 }

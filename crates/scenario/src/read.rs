@@ -3,7 +3,7 @@
 use rampcc::{Rate, Time};
 
 use crate::document::{Section, Value};
-use crate::error::ScenarioError;
+use crate::error::Result;
 use crate::field::{Default, Entry, Kind, Table};
 use crate::names::Named;
 
@@ -31,7 +31,7 @@ impl<'a> Section<'a> {
 /// What a field of some kind is in Rust.
 pub(crate) trait Read<'a>: Sized {
     /// The value, which is of this kind and in its range.
-    fn read(value: &Value<'a>, kind: Kind) -> Result<Self, ScenarioError>;
+    fn read(value: &Value<'a>, kind: Kind) -> Result<Self>;
 
     /// What the schema says that holds without it; for what must be there, anything.
     fn without(entry: &Entry) -> Self;
@@ -52,7 +52,7 @@ fn mismatch<T>(what: &impl std::fmt::Debug) -> T {
 }
 
 impl Read<'_> for Time {
-    fn read(value: &Value<'_>, kind: Kind) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>, kind: Kind) -> Result<Self> {
         match kind {
             Kind::Time(least, most) => value.time_in(&(least..=most)),
             other => mismatch(&other),
@@ -69,7 +69,7 @@ impl Read<'_> for Time {
 }
 
 impl Read<'_> for u64 {
-    fn read(value: &Value<'_>, kind: Kind) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>, kind: Kind) -> Result<Self> {
         match kind {
             Kind::Count(least, most) => value.count(&(least..=most)),
             Kind::Bytes(least, most) => value.bytes(&(least..=most)),
@@ -89,7 +89,7 @@ impl Read<'_> for u64 {
 
 /// Where the schema's range is one of 32 bits.
 impl Read<'_> for u32 {
-    fn read(value: &Value<'_>, kind: Kind) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>, kind: Kind) -> Result<Self> {
         let wide = <u64 as Read>::read(value, kind)?;
         Ok(Self::try_from(wide).unwrap_or_else(|_| mismatch(&kind)))
     }
@@ -100,7 +100,7 @@ impl Read<'_> for u32 {
 }
 
 impl Read<'_> for f64 {
-    fn read(value: &Value<'_>, kind: Kind) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>, kind: Kind) -> Result<Self> {
         match kind {
             Kind::Number(least, most) => value.number(&(least..=most)),
             Kind::Probability => value.probability(),
@@ -118,7 +118,7 @@ impl Read<'_> for f64 {
 }
 
 impl Read<'_> for bool {
-    fn read(value: &Value<'_>, kind: Kind) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>, kind: Kind) -> Result<Self> {
         if matches!(kind, Kind::Flag) { value.flag() } else { mismatch(&kind) }
     }
 
@@ -128,7 +128,7 @@ impl Read<'_> for bool {
 }
 
 impl Read<'_> for Rate {
-    fn read(value: &Value<'_>, kind: Kind) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>, kind: Kind) -> Result<Self> {
         if matches!(kind, Kind::Rate) { value.rate() } else { mismatch(&kind) }
     }
 
@@ -138,7 +138,7 @@ impl Read<'_> for Rate {
 }
 
 impl<'a> Read<'a> for &'a str {
-    fn read(value: &Value<'a>, kind: Kind) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'a>, kind: Kind) -> Result<Self> {
         if matches!(kind, Kind::Text) { value.text() } else { mismatch(&kind) }
     }
 
@@ -148,7 +148,7 @@ impl<'a> Read<'a> for &'a str {
 }
 
 impl<T: Named> Read<'_> for T {
-    fn read(value: &Value<'_>, kind: Kind) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>, kind: Kind) -> Result<Self> {
         if matches!(kind, Kind::OneOf(_)) { value.one_of() } else { mismatch(&kind) }
     }
 

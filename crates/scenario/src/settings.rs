@@ -4,7 +4,7 @@ use std::path::Path;
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
-use crate::error::{ScenarioError, shortened};
+use crate::error::{Result, ScenarioError, shortened};
 use crate::model::Scenario;
 use crate::parse::Given;
 use crate::traces::Traces;
@@ -29,7 +29,7 @@ impl Setting {
     ///
     /// Without a value, the field is removed. In lists of tables, a number names one (`flow.0.size`) and
     /// otherwise all are meant (`flow.size`).
-    pub fn parse(text: &str) -> Result<Self, ScenarioError> {
+    pub fn parse(text: &str) -> Result<Self> {
         match text.split_once('=') {
             Some((key, value)) => Self::new(text, key, value),
             None => Err(wrong(text, "there is no `=`")),
@@ -37,7 +37,7 @@ impl Setting {
     }
 
     /// One setting for each of the values in `KEY=VALUE,VALUE,…`.
-    pub fn sweep(text: &str) -> Result<Vec<Self>, ScenarioError> {
+    pub fn sweep(text: &str) -> Result<Vec<Self>> {
         let Some((key, values)) = text.split_once('=') else { return Err(wrong(text, "there is no `=`")) };
         if values.trim().is_empty() {
             return Err(wrong(text, "there is no value"));
@@ -58,7 +58,7 @@ impl Setting {
         &self.text
     }
 
-    pub(crate) fn new(text: &str, key: &str, value: &str) -> Result<Self, ScenarioError> {
+    pub(crate) fn new(text: &str, key: &str, value: &str) -> Result<Self> {
         let key: Vec<String> = key.split('.').map(|part| part.trim().to_owned()).collect();
         if text.len() > LENGTH_MAX {
             return Err(wrong(text, "it is too long"));
@@ -75,11 +75,11 @@ impl Setting {
         Ok(Self { text: text.to_owned(), key, value })
     }
 
-    pub(crate) fn apply(&self, document: &mut DocumentMut) -> Result<(), ScenarioError> {
+    pub(crate) fn apply(&self, document: &mut DocumentMut) -> Result {
         self.apply_to(document.as_table_mut(), &self.key)
     }
 
-    fn apply_to(&self, table: &mut dyn TableLike, key: &[String]) -> Result<(), ScenarioError> {
+    fn apply_to(&self, table: &mut dyn TableLike, key: &[String]) -> Result {
         let Some((name, rest)) = key.split_first() else { return Ok(()) };
         if rest.is_empty() {
             match &self.value {
@@ -140,7 +140,7 @@ impl Setting {
     }
 
     /// As for lists of tables: `jitter.0.max` is one, `jitter.max` all.
-    fn apply_to_list(&self, name: &str, list: &mut Array, rest: &[String]) -> Result<(), ScenarioError> {
+    fn apply_to_list(&self, name: &str, list: &mut Array, rest: &[String]) -> Result {
         let (one, rest) = match rest[0].parse::<usize>() {
             Ok(index) => (Some(index), &rest[1..]),
             Err(_) => (None, rest),
@@ -189,7 +189,7 @@ impl Scenario {
         text: &str,
         directory: Option<&Path>,
         settings: &[Setting],
-    ) -> Result<Self, ScenarioError> {
+    ) -> Result<Self> {
         if settings.is_empty() {
             return Self::parse(name, text, directory);
         }
@@ -216,7 +216,7 @@ impl Scenario {
     }
 
     /// An error in a field that one of `settings` has put there names it.
-    pub(crate) fn parse_blaming(given: &Given<'_>, settings: &[Setting]) -> Result<Self, ScenarioError> {
+    pub(crate) fn parse_blaming(given: &Given<'_>, settings: &[Setting]) -> Result<Self> {
         let setting = |field: &str| {
             settings.iter().rev().find(|s| s.concerns(field)).map(|setting| setting.text.as_str())
         };

@@ -1,4 +1,4 @@
-//! Files beside a scenario: measured links, measured delays, lists of flows. Sizes are bounded.
+//! Files next to a scenario: measured links, measured delays, lists of flows. Sizes are bounded.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -10,7 +10,7 @@ use rampcc_path::{Opportunities, Propagation};
 
 use crate::built_in;
 use crate::document::Value;
-use crate::error::{ScenarioError, listed, shortened};
+use crate::error::{Result, listed, shortened};
 
 /// What a scenario calls files that come with ramp.
 pub(crate) const OURS: &str = "ramp:";
@@ -75,8 +75,7 @@ impl Files {
         Self { directory: directory.map(Path::to_owned), read: Vec::new(), traces: traces.clone() }
     }
 
-    /// The opportunities in the file that `value` names.
-    pub(crate) fn opportunities(&mut self, value: &Value<'_>) -> Result<Opportunities, ScenarioError> {
+    pub(crate) fn opportunities(&mut self, value: &Value<'_>) -> Result<Opportunities> {
         const ALLOWED: &str =
             "a mahimahi trace: one whole number of milliseconds per line, in order, the last above 0";
         let at = self.once(value, Kind::Capacity, |text| match Opportunities::parse(text) {
@@ -87,7 +86,7 @@ impl Files {
     }
 
     /// The one-way delays in the file that `value` names, each with `constant` on top.
-    pub(crate) fn delays(&mut self, value: &Value<'_>, constant: Time) -> Result<Arc<[Time]>, ScenarioError> {
+    pub(crate) fn delays(&mut self, value: &Value<'_>, constant: Time) -> Result<Arc<[Time]>> {
         const ALLOWED: &str = "a file with one delay in milliseconds per line";
         let kind = |path| Kind::Delay(path, constant);
         self.once(value, kind, |text| match Propagation::parse_delays(text) {
@@ -100,8 +99,8 @@ impl Files {
         &mut self,
         value: &Value<'_>,
         kind: impl Fn(PathBuf) -> Kind,
-        parse: impl Fn(&str) -> Result<Arc<[Time]>, ScenarioError>,
-    ) -> Result<Arc<[Time]>, ScenarioError> {
+        parse: impl Fn(&str) -> Result<Arc<[Time]>>,
+    ) -> Result<Arc<[Time]>> {
         let kind = kind(self.path(value.text()?));
         let known = self.traces.parsed.lock().unwrap_or_else(PoisonError::into_inner).get(&kind).cloned();
         if let Some(Parsed { file, values }) = known {
@@ -115,8 +114,7 @@ impl Files {
         Ok(values)
     }
 
-    /// The text of the file that `value` names.
-    pub(crate) fn text(&mut self, value: &Value<'_>) -> Result<String, ScenarioError> {
+    pub(crate) fn text(&mut self, value: &Value<'_>) -> Result<String> {
         self.open(value).map(|(_, text)| text)
     }
 
@@ -127,7 +125,7 @@ impl Files {
         }
     }
 
-    fn open(&mut self, value: &Value<'_>) -> Result<(TraceFile, String), ScenarioError> {
+    fn open(&mut self, value: &Value<'_>) -> Result<(TraceFile, String)> {
         const ALLOWED: &str = "the path of a readable text file, plain or .gz, relative to the scenario file";
         let name = value.text()?;
         let path = self.path(name);

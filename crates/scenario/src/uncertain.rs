@@ -186,7 +186,7 @@ impl Range {
             Value::String(text) => units::split_optional(text.value()).ok()?,
             Value::Integer(_) | Value::Float(_) => {
                 let number: f64 = value.clone().decorated("", "").to_string().parse().ok()?;
-                // A bare share beside a range in per cent; other bare numbers are in the range's unit.
+                // A bare share next to a range in per cent; other bare numbers are in the range's unit.
                 return Some(if self.unit == "%" { 100.0 * number } else { number });
             }
             _ => return None,

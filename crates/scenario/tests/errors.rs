@@ -28,7 +28,7 @@ fn the_place_is_exact() {
     );
 }
 
-/// Where the mistakes of a text are, in the order in which they are told.
+/// Where the mistakes of a text are, in the order in which they are reported.
 fn places(text: &str) -> Vec<(usize, String)> {
     let error = error(text);
     let field = error.field().unwrap_or_else(|| panic!("{error}"));
@@ -273,7 +273,7 @@ fn choices_are_listed() {
     says(
         &format!("{PATH}[sender]\nrecovery = \"sackk\"\n"),
         5,
-        "sender.recovery: found \"sackk\": did you mean `sack`?; expected `sack`, `fack`, `sack-ns2`, `newreno-impatient`, \
+        "sender.recovery: found \"sackk\": did you mean `sack`?; expected `sack`, `fack`, `fack-hints`, `sack-ns2`, `newreno-impatient`, \
          `newreno-steady`, `newreno-flywheel`, `tahoe`",
     );
 }
@@ -387,7 +387,7 @@ fn settings_leave_places_as_the_file_has_them() {
     let own = [place(2, 8, "runs", false), place(10, 8, "flow[0].size", false)];
     let uncertain = place(13, 17, "uncertain.path.buffer", false);
     assert_eq!(told(&[]), [&own[..], std::slice::from_ref(&uncertain)].concat());
-    // Lines come and go above and below: what is absent is told at the table where it would be.
+    // Lines come and go above and below: what is absent is reported at the table where it would be.
     assert_eq!(
         told(&[
             "name=",

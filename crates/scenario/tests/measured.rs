@@ -60,7 +60,7 @@ fn what_comes_with_ramp_is_found_from_anywhere() {
 fn the_starlink_scenario_is_the_measured_link() {
     let scenario = Scenario::built_in("leo-starlink").expect("it ships");
     assert!((mean_mbit_per_s(&scenario) - 48.7).abs() < 3.0, "{}", mean_mbit_per_s(&scenario));
-    // 7 ms at least on the way forth, 20 ms beside it, and what an ACK takes to send.
+    // 7 ms at least on the way forth, 20 ms back, and what an ACK takes to send.
     let rtt = scenario.facts(0).base_rtt;
     assert!((Time::from_ms(27)..Time::from_us(27_100)).contains(&rtt), "{rtt}");
     assert_eq!(scenario.trace_offset_range, Time::from_ms(120_052));
@@ -97,7 +97,7 @@ fn a_trace_is_read_once_for_the_described_path_and_its_neighbours() {
         ..AdHoc::default()
     };
     let scenario = path.scenario(Some(&directory)).unwrap_or_else(|e| panic!("{}", e.explain()));
-    // Whoever opened them again would now fail.
+    // Opening them again would now fail.
     std::fs::remove_dir_all(&directory).expect("it can be removed");
     let around = scenario.neighbourhood(8, 1).unwrap_or_else(|e| panic!("{}", e.explain()));
     assert_eq!(around.paths.len(), 8);

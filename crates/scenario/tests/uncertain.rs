@@ -143,7 +143,7 @@ fn what_is_wrong_with_a_neighbour_is_told_where_its_user_wrote_it() {
         assert!(told.contains(" s is not possible beside path.jitter.period = "), "{told}");
         assert!(told.contains("it is out of range; expected a time from 0 us to "), "{told}");
     }
-    // What an option says is told by the option, wherever it is written down.
+    // An error in an option names the option, wherever it is written down.
     let plain = parse(PATH);
     for (option, expected) in [
         ("path.rate=0.01..5Gbit/s", None),

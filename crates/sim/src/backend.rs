@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use rampcc_backend::{Backend, BackendError, Control, Play, Played};
+use rampcc_backend::{Backend, BackendError, Control, Play, Played, Result};
 use rampcc_scenario::Scenario;
 use rampcc_trace::Observer;
 
@@ -38,7 +38,7 @@ impl Backend for Simulator {
         play: &Play<'_>,
         mut observer: &mut dyn Observer,
         interrupted: &AtomicBool,
-    ) -> Result<Played, BackendError> {
+    ) -> Result<Played> {
         if let Some(control) = play.control {
             return Err(BackendError::Failed(foreign(control)));
         }

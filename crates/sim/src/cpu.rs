@@ -12,7 +12,7 @@ use rampcc_trace::CpuSample;
 
 use crate::packet::Parcel;
 
-/// A sample of the load tells of so much time. Samples end at multiples of it, as whoever takes them has a clock of its own; the
+/// A sample of the load covers so much time. Samples end at multiples of it, as their reader has a clock of its own; the
 /// first one is shorter.
 const WINDOW: Time = Time::from_ms(100);
 
@@ -95,7 +95,7 @@ impl<P: Copy> Cpu<P> {
         self.window_end
     }
 
-    /// A packet has arrived. Returns whether there was room for it; whoever calls goes on with [`next`](Self::next).
+    /// A packet has arrived. Returns whether there was room for it; the caller goes on with [`next`](Self::next).
     pub(crate) fn take(&mut self, parcel: &Parcel<P>) -> bool {
         let waiting = self.waiting.len() - usize::from(self.serving);
         let room = self.prices.ring == 0 || waiting < self.prices.ring as usize;
@@ -316,7 +316,7 @@ mod tests {
         for outstanding in [true, false] {
             cpu.take(&parcel(0));
             cpu.next(Time::ZERO).expect("it is idle");
-            // 10 ms of the processor, 20 ms of the clock beside the rest.
+            // 10 ms of the processor, 20 ms of the clock and the rest.
             cpu.serve(Time::ZERO, Visits { outstanding, ..visits(2_000_000) });
             let done = cpu.poll_timeout();
             assert!(cpu.finish(done).is_some());
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn load_is_the_base_and_what_packets_cost() {
         let mut cpu = cpu(300);
-        // 1 us + 4999 us of work every 10 ms: half the processor, beside 30 % of it.
+        // 1 us + 4999 us of work every 10 ms: half the processor, next to 30 % of it.
         for round in 0..10 {
             let now = Time::from_ms(10 * round);
             cpu.take(&parcel(0));

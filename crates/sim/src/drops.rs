@@ -8,7 +8,7 @@ use rampcc::Time;
 use crate::packet::Parcel;
 use crate::stage::Passages;
 
-/// Drops that happened and that nobody has heard of yet, and drops in fused links, which lie in the future.
+/// Drops that happened and are not reported yet, and drops in fused links, which lie in the future.
 #[derive(Debug)]
 pub(crate) struct Drops<P> {
     happened: VecDeque<Drop<P>>,

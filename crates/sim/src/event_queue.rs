@@ -13,7 +13,7 @@ use std::collections::BinaryHeap;
 
 use rampcc::Time;
 
-/// Pending events, one per source, earliest first; ties go to whoever was armed first.
+/// Pending events, one per source, earliest first; ties go to the source that was armed first.
 ///
 /// Invariants: no entry in `far` is earlier than one in `near`; the entry that armed a source is in one of the two, and
 /// whatever else is in them is void.
@@ -128,7 +128,7 @@ impl EventQueue {
         self.insert(Entry::new(time, self.armings, source));
     }
 
-    /// Arms a source that nobody has armed yet.
+    /// Arms a source that is not armed yet.
     #[cold]
     fn set_new(&mut self, source: u32, time: Time) {
         self.armed.resize(source as usize + 1, Armed::IDLE);
@@ -137,7 +137,7 @@ impl EventQueue {
 
     /// Arm `source` for `time` unless it is due earlier anyway.
     ///
-    /// For timers that mostly move later: whoever finds such a source due too early arms it again.
+    /// For timers that mostly move later: if such a source is found due too early, arm it again.
     #[inline]
     pub(crate) fn set_at_latest(&mut self, source: u32, time: Time) {
         if time < self.time(source) {

@@ -10,7 +10,6 @@ use crate::packet::{End, Place};
 use crate::topology::{Between, Route};
 use crate::transport::{Connecting, Endpoint, Receiving, Sending, Transport};
 
-/// A live flow.
 pub(crate) struct Flow<T: Transport> {
     pub(crate) id: u32,
     pub(crate) sender: T::Sender,
@@ -38,7 +37,6 @@ pub(crate) struct Flow<T: Transport> {
     pub(crate) session: Option<(u32, u32)>,
 }
 
-/// What makes a flow.
 pub(crate) struct FlowSpec<'a> {
     pub(crate) ends: Connecting<'a>,
     pub(crate) between: Between,
@@ -132,7 +130,6 @@ impl<P: Copy> Held<P> {
         self.packets.front().map_or(Time::NEVER, |packet| packet.0)
     }
 
-    /// Holds a packet that leaves now.
     #[cold]
     pub(crate) fn push(&mut self, now: Time, packet: P) {
         self.packets.push_back((now + self.by, packet));

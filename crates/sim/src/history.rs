@@ -14,7 +14,7 @@ const BEGINNING_NS: u64 = 1 << 62;
 pub(crate) struct History(BTreeMap<Between, Memory>);
 
 impl History {
-    /// What a flow that opens now is told. `before`: what the scenario says is remembered from before the run.
+    /// The hint for a flow that opens now. `before`: what the scenario says is remembered from before the run.
     pub(crate) fn recall(&mut self, place: Between, before: &Hint, now: Time) -> Hint {
         let memory = self.0.entry(place).or_insert_with(|| match before.source() {
             HintSource::History => Memory::of(before, BEGINNING_NS),

@@ -90,7 +90,6 @@ impl<T: Transport> Hosts<T> {
         source % self.cpus.len().max(1) as u32
     }
 
-    /// A packet waits for the processor of its host.
     #[inline(never)]
     fn wait_for_cpu<O: Observer>(&mut self, world: &mut World<'_, T, O>, parcel: &Parcel<T::Packet>) {
         let slot = parcel.place.slot();
@@ -271,7 +270,7 @@ impl<T: Transport> Hosts<T> {
         world.observer.on_event(&FlowEvent { now: world.now, flow: id, kind });
     }
 
-    /// The id of a flow that nobody has listed.
+    /// The id of a flow that is not listed.
     pub(crate) fn new_id(&mut self, size_bytes: u64, under_test: bool) -> Result<u32, SimulationError> {
         let id = u32::try_from(self.totals.len()).map_err(|_| SimulationError::TooManyFlows)?;
         self.totals.push(FlowTotals::new(size_bytes, under_test));

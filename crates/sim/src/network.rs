@@ -38,7 +38,7 @@ pub(crate) struct Network<P> {
     /// There is a drop to report, or a link is too full.
     urgent: bool,
     pub(crate) sampler: LinkSampler,
-    /// The router before each link; none where nobody asks one.
+    /// The router before each link; none where none is asked.
     routers: Vec<Router>,
 }
 
@@ -284,7 +284,7 @@ impl<P: Datagram> Network<P> {
         self.urgent || self.sampler.due() <= now
     }
 
-    /// Packets dropped by now that nobody has heard of; call until `None`.
+    /// Packets dropped by now that are not reported yet; call until `None`.
     #[inline]
     pub(crate) fn poll_drop(&mut self) -> Option<Drop<P>> {
         let drop = self.drops.poll();

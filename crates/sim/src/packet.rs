@@ -11,7 +11,6 @@ pub(crate) struct Parcel<P> {
     pub(crate) place: Place,
 }
 
-/// An end of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Sender,
@@ -28,7 +27,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// No flow lives there: the packet ends at the node, nobody answers.
+    /// No flow lives there: the packet ends at the node, without an answer.
     pub(crate) const NO_SLOT: u32 = (1 << 31) - 1;
     const AT_END: u32 = 1 << 31;
     const TO_SENDER: u32 = 1 << 31;

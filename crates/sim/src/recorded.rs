@@ -1,4 +1,4 @@
-//! The bytes of a run: a hash of all that an observer is told.
+//! The bytes of a run: a hash of all that an observer gets.
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
@@ -25,7 +25,7 @@ pub fn recorded(scenario: &str, algorithm: &'static Algorithm) -> Option<String>
     Some(told.to_string())
 }
 
-/// Everything a run tells, in the order in which it is told.
+/// Everything a run tells, in the order in which it is reported.
 #[derive(Default)]
 struct Told {
     flows: u64,

@@ -1,4 +1,4 @@
-//! The loop: whoever is due next acts, and what that causes is carried out at once.
+//! The loop: the source that is due next acts, and what that causes is carried out at once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -97,7 +97,6 @@ struct Simulation<'a, T: Transport, O> {
 /// How a generator's flows send, by whether the compared algorithm steers, and how they are answered.
 type FlowConfigs = ([SenderConfig; 2], ReceiverConfig);
 
-/// What is due.
 enum Due {
     Link(u32),
     Drops,

@@ -46,7 +46,7 @@ pub(crate) enum Fate {
     /// It reaches the far end then.
     Arrives(Time),
     Dropped,
-    /// The link keeps it, and nobody knows yet.
+    /// The link keeps it, and its fate is open.
     Held,
 }
 

@@ -20,7 +20,6 @@ struct Stay {
 }
 
 impl<P: Datagram> Network<P> {
-    /// Every link's totals at `end`.
     pub(crate) fn totals(&self, end: Time) -> Vec<LinkTotals> {
         let mut totals: Vec<LinkTotals> = self.stages.iter().map(Stage::totals).collect();
         for under_way in self.stages.iter().flat_map(|stage| stage.under_way.iter()) {

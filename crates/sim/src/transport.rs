@@ -1,7 +1,7 @@
 //! Transport of a simulation's hosts: any transport whose two ends own neither a clock nor a path.
 //!
 //! The network moves a [`Datagram`] without looking into it, and the hosts drive an [`Endpoint`] at each side of a
-//! flow. Whoever implements a [`Transport`] can be played by [`simulate_over`](crate::simulate_over); TCP is
+//! flow. An implementation of [`Transport`] can be played by [`simulate_over`](crate::simulate_over); TCP is
 //! [`Tcp`](crate::Tcp).
 
 use std::fmt::Debug;
@@ -75,7 +75,7 @@ pub trait Sending: Endpoint {
     /// Keeps every call of its start-up algorithm for [`poll_decision`](Self::poll_decision); called before `open`, and only
     /// if an observer wants them.
     fn record_decisions(&mut self) {}
-    /// What its start-up algorithm was told and decided, oldest first; until `None`.
+    /// The calls of its start-up algorithm and their decisions, oldest first; until `None`.
     fn poll_decision(&mut self) -> Option<FlowDecision> {
         None
     }

@@ -8,7 +8,7 @@ use std::thread;
 use rampcc::UNSET;
 use rampcc_scenario::{Arm, Scenario, Setting};
 use rampcc_sim::simulate;
-use rampcc_trace::{FlowEvent, FlowSample, LinkSample, Observer};
+use rampcc_trace::{FlowSample, Observer};
 
 #[path = "../../ramp/tests/support/blessed.rs"]
 mod blessed;
@@ -57,8 +57,6 @@ impl Observer for Seen {
             self.round_end_bytes = sample.sent_bytes;
         }
     }
-    fn on_link(&mut self, _: &LinkSample) {}
-    fn on_event(&mut self, _: &FlowEvent) {}
 }
 
 impl Seen {

@@ -1,4 +1,4 @@
-//! The bytes of every shipped scenario: a hash of all that an observer is told, for each row that is compared by default,
+//! The bytes of every shipped scenario: a hash of all that an observer gets, for each row that is compared by default,
 //! and of [`FEW`] scenarios for every other row.
 //!
 //! A change that is meant to move no result moves none here. One that is meant to is recorded with

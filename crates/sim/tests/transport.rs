@@ -55,7 +55,7 @@ impl Slab {
     }
 }
 
-/// Nobody reads it.
+/// It is not read.
 const NO_CONTENTS: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,6 +86,7 @@ impl Datagram for Bare {
     }
 }
 
+#[derive(Default)]
 struct Sender {
     flow: u32,
     slab: Shared,
@@ -240,13 +241,7 @@ impl Transport for Datagrams {
             flow,
             slab: slab.clone(),
             window: ends.sender.initial_window_packets as usize,
-            offered: 0,
-            finished: false,
-            next: 0,
-            outstanding: BTreeMap::new(),
-            lost: BTreeSet::new(),
-            retransmitted: 0,
-            acknowledged: 0,
+            ..Sender::default()
         };
         (sender, Receiver { flow, slab, next: 0, early: BTreeSet::new(), end: None, due: Vec::new() })
     }

@@ -1,4 +1,4 @@
-//! Westwood+ after start-up, beside Reno.
+//! Westwood+ after start-up, compared with Reno.
 
 use std::sync::atomic::AtomicBool;
 

@@ -138,7 +138,6 @@ impl AckClock {
         self.compressed > 0
     }
 
-    /// An ACK leaves.
     #[inline]
     pub(crate) fn on_ack_sent(&mut self) {
         self.pending = 0;

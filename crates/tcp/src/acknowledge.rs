@@ -88,7 +88,7 @@ impl Connection {
             && segment.block_count() == 0
     }
 
-    /// Linux keeps its rate always; in congestion avoidance nobody but the pacer asks.
+    /// Linux keeps its rate always; in congestion avoidance only the pacer asks.
     #[inline]
     pub(crate) fn keep_rate(&mut self) {
         if self.paces_by_share() || self.starting() {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rampcc::Time;
 use rampcc_trace::{Call, FlowDecision};
 
-/// Calls that nobody has fetched yet.
+/// Calls that are not fetched yet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Calls {
     waiting: VecDeque<FlowDecision>,

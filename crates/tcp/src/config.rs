@@ -89,7 +89,7 @@ pub struct SenderConfig {
     pub cubic_of_2007: bool,
     /// Vegas' thresholds.
     pub vegas: VegasConfig,
-    /// Told to the start-up algorithm: the receiver may acknowledge every second packet.
+    /// A flag for the start-up algorithm: the receiver may acknowledge every second packet.
     pub delayed_acks: bool,
     /// Record the state for an observer on every ACK.
     pub sampled: bool,
@@ -113,6 +113,9 @@ pub enum Recovery {
     Sack,
     /// Linux 2.4 to 3.1: FACK, rate halving, and a window that is never far above what is in flight.
     Fack,
+    /// The same of Linux 2.6.15 to 2.6.23, whose search for SACK blocks goes on from where the last one ended: a retransmission that
+    /// is lost is found only if a search passes it by.
+    FackHints,
     /// SACK as ns-2's Sack1 does it: `pipe` is a counter, and a partial ACK takes two off it.
     SackNs2,
 }
@@ -120,12 +123,12 @@ pub enum Recovery {
 impl Recovery {
     /// Whether it follows ns-2 where that departs from the RFCs.
     pub(crate) fn is_ns2(self) -> bool {
-        !matches!(self, Self::Sack | Self::Fack)
+        !matches!(self, Self::Sack | Self::Fack | Self::FackHints)
     }
 
     /// Whether SACK is asked for and given.
     pub(crate) fn has_sack(self) -> bool {
-        matches!(self, Self::Sack | Self::Fack | Self::SackNs2)
+        matches!(self, Self::Sack | Self::Fack | Self::FackHints | Self::SackNs2)
     }
 }
 

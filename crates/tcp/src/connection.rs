@@ -23,7 +23,7 @@ pub(crate) struct Connection {
     pub(crate) flow: u32,
     pub(crate) rules: Rules,
     pub(crate) startup: Startup,
-    /// What the algorithm will be told when the connection is established.
+    /// What the algorithm will get when the connection is established.
     pub(crate) waiting: Option<Box<Config>>,
     pub(crate) congestion: Window,
     pub(crate) extra: Option<ExtraRounds>,
@@ -39,7 +39,7 @@ pub(crate) struct Connection {
     pub(crate) ecn: Ecn,
     pub(crate) due: Due,
     pub(crate) events: VecDeque<FlowEventKind>,
-    /// Calls of the algorithm, if somebody wants them.
+    /// Calls of the algorithm, if they are wanted.
     pub(crate) calls: Option<Box<Calls>>,
     pub(crate) syn: Syn,
     /// What the next SYN or data packet asks of routers, or tells them.
@@ -91,7 +91,7 @@ pub(crate) struct Rules {
     pub(crate) handshake: bool,
     /// Its algorithm needs history, so that its host remembers what it has seen.
     pub(crate) remembered: bool,
-    /// After start-up, too, somebody wants the rate of every ACK: an observer, its host, a control by rate.
+    /// After start-up, too, the rate of every ACK is wanted: an observer, its host, a control by rate.
     pub(crate) rated: bool,
     pub(crate) max_burst: u32,
     pub(crate) extra_rounds: u32,
@@ -108,7 +108,6 @@ pub(crate) enum Stage {
     Established,
 }
 
-/// The SYN.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Syn {
     pub(crate) first_sent: Time,
@@ -197,12 +196,12 @@ pub(crate) struct ExtraRounds {
     pub(crate) round_end: u64,
 }
 
-/// What has been told of the algorithm's exit.
+/// What has been reported of the algorithm's exit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     NotYet,
     Told,
-    /// Told, and a timeout has begun start-up again since and another exit ended it.
+    /// Reported, and a timeout has begun start-up again since and another exit ended it.
     Followed,
 }
 
@@ -459,7 +458,7 @@ impl Connection {
     }
 }
 
-/// A round-trip time as the algorithm is told it; 0: there is none.
+/// A round-trip time as the algorithm gets it; 0: there is none.
 #[inline]
 pub(crate) fn microseconds(rtt: Option<Time>) -> u32 {
     rtt.filter(|&rtt| rtt > Time::ZERO).map_or(0, |rtt| u32::try_from(rtt.us()).unwrap_or(u32::MAX).max(1))

@@ -10,7 +10,7 @@ use crate::segment::Segment;
 pub(crate) struct Ecn {
     /// Both ends understand marks.
     pub(crate) in_use: bool,
-    /// SND.NXT at the last reduction, for whatever reason. What is told before something sent later is acknowledged has been
+    /// SND.NXT at the last reduction, for whatever reason. What is reported before something sent later is acknowledged has been
     /// answered by it.
     point: u64,
     /// A mark's reduction is not over yet.

@@ -47,7 +47,7 @@ impl QuickStart {
         (1..=Self::CODE_MAX).rev().find(|&code| Self::rate(code) <= rate).unwrap_or(0)
     }
 
-    /// The rate that an answer grants to whoever asked for the largest: every router heeded it, and none refused.
+    /// The rate that an answer grants if the largest was asked for: every router heeded it, and none refused.
     pub fn granted(self) -> Option<u8> {
         (self.kind == QuickStartKind::Request && !self.unheeded && self.code > 0).then_some(self.code)
     }

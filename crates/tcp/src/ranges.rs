@@ -62,7 +62,6 @@ impl RangeSet {
         }
     }
 
-    /// The range that `number` lies in.
     pub(crate) fn containing(&self, number: u64) -> Option<Range> {
         let at = self.ranges.partition_point(|range| range.end <= number);
         self.ranges.get(at).filter(|range| range.start <= number).copied()
@@ -90,7 +89,6 @@ impl RangeSet {
         if self.ranges.front()?.start <= number { self.ranges.pop_front() } else { None }
     }
 
-    /// Forgets everything below `number`.
     #[inline]
     pub(crate) fn trim_below(&mut self, number: u64) {
         while let Some(lowest) = self.ranges.front_mut()

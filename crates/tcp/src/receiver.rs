@@ -125,7 +125,7 @@ impl Receiver {
         segment
     }
 
-    /// The same for whoever sends millions: the segment goes to `wire` without being copied. Returns whether there was one.
+    /// The same for senders of millions: the segment goes to `wire` without being copied. Returns whether there was one.
     #[inline]
     pub fn transmit(&mut self, now: Time, wire: impl FnOnce(&Segment)) -> bool {
         if self.due == Reply::Nothing && self.early.is_none() {

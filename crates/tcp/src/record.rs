@@ -35,7 +35,6 @@ impl Record {
     }
 }
 
-/// Flags of a [`Record`].
 pub(crate) struct Flags;
 impl Flags {
     pub(crate) const SACKED: u8 = 1;

@@ -17,7 +17,7 @@ impl LastRate {
     }
 }
 
-/// What the connection was told of earlier ones, and whether that was too much.
+/// The hint that the connection got of earlier ones, and whether that was too much.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Remembered {
     hint: Hint,
@@ -29,7 +29,7 @@ impl Remembered {
         Self { hint, congested: false }
     }
 
-    /// Congestion is about to be told, after `delivered` bytes.
+    /// Congestion is about to be reported, after `delivered` bytes.
     pub(crate) fn doubt(&mut self, initial_window: u64, delivered: u64) {
         self.congested |= self.hint.is_unvalidated(initial_window, delivered);
     }

@@ -251,7 +251,7 @@ impl Segment {
         if self.kind == SegmentKind::Data { self.body[0] } else { 0 }
     }
 
-    /// The sender's smoothed RTT in µs as told by a data segment; 0: none.
+    /// The sender's smoothed RTT in µs as a data segment has it; 0: none.
     #[inline]
     pub fn rtt_us(&self) -> u32 {
         if self.kind == SegmentKind::Data { self.body[1] } else { 0 }

@@ -129,7 +129,7 @@ impl Sender {
         segment
     }
 
-    /// The same for whoever sends millions: the segment goes to `wire` without being copied. Returns whether there was one.
+    /// The same for senders of millions: the segment goes to `wire` without being copied. Returns whether there was one.
     #[inline]
     pub fn transmit(&mut self, now: Time, wire: impl FnOnce(&Segment)) -> bool {
         if self.connection.due != Due::Nothing
@@ -234,7 +234,7 @@ impl Sender {
         self.connection.calls = Some(Box::default());
     }
 
-    /// What the algorithm was told and decided, oldest first; until `None`.
+    /// The calls of the algorithm and their decisions, oldest first; until `None`.
     pub fn poll_decision(&mut self) -> Option<FlowDecision> {
         self.connection.calls.as_mut()?.poll()
     }

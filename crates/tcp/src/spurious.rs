@@ -61,7 +61,7 @@ impl Connection {
         let left = !self.starting();
         self.report(now, EventKind::Undone);
         self.set_cwnd(cwnd);
-        // Nobody would end a slow start that the algorithm does not take up again.
+        // Nothing would end a slow start that the algorithm does not take up again.
         let unbounded = ssthresh == UNSET && !self.starting();
         self.set_ssthresh(if unbounded { cwnd } else { ssthresh });
         if let Some(avoid) = undo.avoid {

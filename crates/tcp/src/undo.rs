@@ -11,7 +11,6 @@ pub(crate) struct Undo {
     pub(crate) cwnd: u64,
     pub(crate) ssthresh: u64,
     pub(crate) avoid: Option<Box<Avoid>>,
-    /// When the first retransmission left.
     pub(crate) first_retransmission: Time,
     /// Retransmissions not yet reported as duplicates.
     pub(crate) unexplained: u64,

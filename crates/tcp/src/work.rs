@@ -16,6 +16,8 @@ pub enum Search {
     /// A linked list and where the last walk ended: one walk for all blocks of an ACK, and only its newest part if
     /// just the first block has grown. The receiver has no such place.
     Hint,
+    /// The same, but what fills the receiver's first gap is put in order without a walk, as the kernel's `tcp_data_queue` does.
+    HintInOrder,
     /// A balanced tree: a descent per block or segment, then what is new.
     Tree,
 }
@@ -42,10 +44,12 @@ impl Sender {
         let blocks = || segment.sack_blocks().map(bounded);
         let found: u64 = match search {
             Search::List => blocks().map(|(_, end)| end - from).sum(),
-            Search::Hint => match self.connection.board.grown_block(segment.sack_blocks()) {
-                Some(known) => blocks().next().map_or(0, |(_, end)| end - known.clamp(from, end)),
-                None => blocks().map(|(_, end)| end - from).max().unwrap_or(0),
-            },
+            Search::Hint | Search::HintInOrder => {
+                match self.connection.board.grown_block(segment.sack_blocks()) {
+                    Some(known) => blocks().next().map_or(0, |(_, end)| end - known.clamp(from, end)),
+                    None => blocks().map(|(_, end)| end - from).max().unwrap_or(0),
+                }
+            }
             Search::Tree => {
                 let step = descent(next - from);
                 blocks().map(|(start, end)| step + self.connection.board.unknown(start, end)).sum()
@@ -71,14 +75,15 @@ impl Receiver {
     /// Entries of the out-of-order queue that taking in `segment` visits.
     ///
     /// In a list, what continues its end is found at once, and everything else by a walk from there down to its place; that
-    /// includes what fills the first gap, as in the paper's account.
+    /// includes what fills the first gap, as in the paper's account, but for `HintInOrder`.
     pub fn visits(&self, segment: &Segment, search: Search) -> u64 {
         if segment.kind() != SegmentKind::Data || !self.disordered() || segment.number() < self.expected() {
             return 0;
         }
         let (above, all) = self.queued_above(segment.number());
         match search {
-            Search::List | Search::Hint => above.max(1),
+            Search::HintInOrder if segment.number() == self.expected() => self.released_by(segment.number()),
+            Search::List | Search::Hint | Search::HintInOrder => above.max(1),
             Search::Tree => descent(all) + self.released_by(segment.number()),
         }
     }

@@ -35,7 +35,7 @@ impl Script {
         self.sender.sample(self.now)
     }
 
-    /// What start-up's end and the undoing of reductions were told as, since the last question.
+    /// How start-up's end and the undoing of reductions were reported, since the last question.
     fn exits(&mut self) -> Vec<&'static str> {
         let words = self.events.iter().filter_map(|event| match event {
             FlowEventKind::StartupExit { reason, .. } => Some(reason.word()),
@@ -48,7 +48,7 @@ impl Script {
         words
     }
 
-    /// The events that the algorithm was told, with the windows that it found and left.
+    /// The events that the algorithm got, with the windows that it found and left.
     fn told(&mut self) -> Vec<(EventKind, u64, u64)> {
         let calls = std::iter::from_fn(|| self.sender.poll_decision());
         let events = calls.filter_map(|decision| match decision.call.told {
@@ -86,7 +86,7 @@ fn a_timeout_of_what_the_last_one_sent_again_is_not_told_again() {
         let kinds: Vec<_> = script.told().iter().map(|told| told.0).collect();
         assert_eq!(kinds, [EventKind::Timeout], "{id}");
         script.original(12);
-        // It went on as a slow start that nobody would end.
+        // It went on as a slow start that nothing would end.
         assert_ne!(script.sample().phase, Phase::Done, "{id}");
     }
 }

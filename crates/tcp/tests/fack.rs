@@ -96,6 +96,19 @@ fn without_new_data_only_the_timer_finds_it() {
     assert!(script.events.iter().any(|event| matches!(event, FlowEventKind::Timeout { .. })));
 }
 
+/// Linux 2.6.15 to 2.6.23.
+#[test]
+fn a_search_that_goes_on_from_its_last_end_finds_no_lost_retransmission_before_it() {
+    let (mut script, left) = repaired(&rules(Recovery::FackHints));
+    assert_eq!(left[..5], [0, 1, 2, 3, 20]);
+    assert!(script.ack(ms(201), 0, &[(1, 20)]).iter().all(|&number| number > 20));
+    // Only the first block grows, and nothing has left the queue: 0 lies before the end of the last search.
+    assert!(script.ack(ms(202), 0, &[(1, 21)]).iter().all(|&number| number > 20));
+    assert!(script.ack(ms(203), 0, &[(1, 22)]).iter().all(|&number| number > 20));
+    // A new block makes it begin at the head, and the way to the end of the older one passes 0 by.
+    assert!(script.ack(ms(204), 0, &[(23, 24), (1, 22)]).contains(&0));
+}
+
 #[test]
 fn what_has_waited_for_longer_than_a_timeout_is_lost_with_the_oldest() {
     let mut script = fack(20);

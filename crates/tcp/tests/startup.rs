@@ -86,7 +86,7 @@ fn a_later_exit_lets_the_window_double_for_one_more_round() {
     assert_eq!(script.sender.sample(script.now).phase, Phase::Done);
 }
 
-/// Every algorithm of the registry, over a pipe of 50 segments that drops what exceeds 75. What is told of exits is what
+/// Every algorithm of the registry, over a pipe of 50 segments that drops what exceeds 75. What is reported of exits is what
 /// the recorded decisions say.
 #[test]
 fn every_algorithm_finishes_and_its_exit_is_told_once() {

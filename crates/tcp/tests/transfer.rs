@@ -13,6 +13,7 @@ fn sender() -> impl Strategy<Value = SenderConfig> {
     let recovery = prop_oneof![
         Just(Recovery::Sack),
         Just(Recovery::Fack),
+        Just(Recovery::FackHints),
         Just(Recovery::SackNs2),
         Just(Recovery::NewRenoImpatient),
         Just(Recovery::NewRenoSteady)

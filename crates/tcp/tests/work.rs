@@ -89,4 +89,6 @@ fn a_receiver_walks_from_the_end_of_its_queue() {
     assert_eq!(ALL.map(|search| receiver.visits(&data(1), search)), [0; 3], "it is known");
     receiver.handle_segment(NOW, &data(3));
     assert_eq!(ALL.map(|search| receiver.visits(&data(2), search)), [11, 11, 5], "the tree gives one free");
+    let in_order = [2, 5].map(|number| receiver.visits(&data(number), Search::HintInOrder));
+    assert_eq!(in_order, [1, 10], "what fills the first gap needs no place, what fills another one does");
 }

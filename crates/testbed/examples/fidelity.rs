@@ -91,7 +91,6 @@ mod linux {
         last
     }
 
-    /// Replaces the runs of one row in the file.
     fn record(case: &Case, row: &str, runs: Vec<Recorded>) {
         let mut all = if record::path().exists() { record::read() } else { Vec::new() };
         all.retain(|run| run.case != case.name || run.row != row);

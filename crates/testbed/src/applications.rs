@@ -13,8 +13,8 @@ use rampcc_scenario::{FlowConfig, Scenario, Source};
 use rampcc_tcp::Pacing;
 use rampcc_trace::{FlowEvent, FlowEventKind, next_round_number};
 
-use crate::TestbedError;
 use crate::controls::Controls;
+use crate::{Result, TestbedError};
 
 /// Written or read at once.
 const CHUNK: usize = 256 << 10;
@@ -44,7 +44,6 @@ struct Responses {
 
 #[derive(Default)]
 struct State {
-    /// Flows under test that have not completed.
     under_test: usize,
     /// Set once: the run has ended.
     over: Option<Time>,
@@ -113,7 +112,7 @@ impl<'a> Stage<'a> {
     }
 
     /// One flow from its opening to its end. An error ends the run.
-    pub(crate) fn transfer(&self, flow: usize, at: Time) -> Result<Transfer, TestbedError> {
+    pub(crate) fn transfer(&self, flow: usize, at: Time) -> Result<Transfer> {
         // Without the privilege it works as well as it can; the emulator's report tells.
         let _ = run_above_engine();
         let result = self.try_transfer(flow, at);
@@ -129,7 +128,7 @@ impl<'a> Stage<'a> {
         self.end(&mut self.state(), now);
     }
 
-    fn try_transfer(&self, flow: usize, at: Time) -> Result<Transfer, TestbedError> {
+    fn try_transfer(&self, flow: usize, at: Time) -> Result<Transfer> {
         let config = &self.scenario.flows[flow];
         let mut transfer = Transfer::default();
         if !self.wait_until(at) {
@@ -152,12 +151,7 @@ impl<'a> Stage<'a> {
         })
     }
 
-    fn open(
-        &self,
-        flow: usize,
-        config: &FlowConfig,
-        transfer: &mut Transfer,
-    ) -> Result<Option<Arc<Opened>>, TestbedError> {
+    fn open(&self, flow: usize, config: &FlowConfig, transfer: &mut Transfer) -> Result<Option<Arc<Opened>>> {
         let now = self.running.clock().now();
         transfer.opened = Some(now);
         let kind =

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use rampcc::{LINUX_LACKS, Lacking, Time};
-use rampcc_backend::{Backend, BackendError, Clock, Control, Play};
+use rampcc_backend::{Backend, Clock, Control, Play, Result};
 use rampcc_scenario::Scenario;
 use rampcc_trace::{Emulation, Observer};
 
@@ -113,7 +113,7 @@ impl Backend for Kernel {
         asked: &Play<'_>,
         mut observer: &mut dyn Observer,
         interrupted: &AtomicBool,
-    ) -> Result<rampcc_backend::Played, BackendError> {
+    ) -> Result<rampcc_backend::Played> {
         let task = Task::new(asked.scenario, row(asked.control), asked.seed);
         let played = play(&task, &mut observer, interrupted)?;
         let emulation = Some(emulation(&played));

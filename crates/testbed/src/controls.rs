@@ -7,9 +7,9 @@ use rampcc_scenario::{FlowConfig, Scenario};
 use rampcc_system::capabilities::{BPF, missing};
 use rampcc_tcp::Avoidance;
 
-use crate::TestbedError;
 use crate::kinds::kinds;
 use crate::row::Row;
+use crate::{Result, TestbedError};
 
 /// Reason for which rows that need BPF are not available here.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,6 @@ pub fn obstacle() -> Option<Obstacle> {
 /// Of the whole machine.
 const HYSTART: &str = "/sys/module/tcp_cubic/parameters/hystart";
 
-/// What steers one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Steered {
     /// The kernel's own.
@@ -116,7 +115,7 @@ pub(crate) struct Controls {
 
 impl Controls {
     /// Loads what the flows of `scenario` need.
-    pub(crate) fn new(scenario: &Scenario, row: Row) -> Result<Self, TestbedError> {
+    pub(crate) fn new(scenario: &Scenario, row: Row) -> Result<Self> {
         let kinds = kinds(scenario);
         let steered: Vec<Steered> = kinds.iter().map(|kind| steered(kind, row)).collect();
         let bpf = steered.iter().any(|s| match s {
@@ -139,7 +138,7 @@ impl Controls {
 
     #[cfg(not(feature = "bpf"))]
     #[expect(clippy::unnecessary_wraps, reason = "with BPF it can fail")]
-    fn load(_: &[FlowConfig], steered: Vec<Steered>) -> Result<Self, TestbedError> {
+    fn load(_: &[FlowConfig], steered: Vec<Steered>) -> Result<Self> {
         let name = |steered: &Steered| match steered {
             Steered::Own(row) => row.name().to_owned(),
             Steered::Core => String::new(),
@@ -148,7 +147,7 @@ impl Controls {
     }
 
     #[cfg(feature = "bpf")]
-    fn load(kinds: &[FlowConfig], steered: Vec<Steered>) -> Result<Self, TestbedError> {
+    fn load(kinds: &[FlowConfig], steered: Vec<Steered>) -> Result<Self> {
         let (mut loaded, mut known, mut plain) = (Vec::new(), Vec::<Settings>::new(), None);
         let (mut names, mut loaded_of) = (Vec::new(), Vec::new());
         let failed = |id: &str, cause| TestbedError::Load { name: id.to_owned(), cause: Box::new(cause) };
@@ -216,7 +215,7 @@ fn registered_name(id: &str, number: usize) -> String {
     format!("{id}.{tag}{}", digit(number))
 }
 
-/// How a flow's algorithm is told what the scenario says.
+/// How a flow's algorithm gets what the scenario says.
 #[cfg(feature = "bpf")]
 fn settings(flow: &FlowConfig) -> Settings {
     let sender = &flow.sender;

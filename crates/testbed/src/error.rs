@@ -9,6 +9,9 @@ use rampcc_emulator::{EmulatorError, ErrorReport};
 use crate::check::Unsupported;
 use crate::controls::Obstacle;
 
+/// Result of what may fail with [`TestbedError`].
+pub type Result<T = (), E = TestbedError> = std::result::Result<T, E>;
+
 /// Error that leaves a run without a result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

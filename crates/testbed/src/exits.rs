@@ -18,7 +18,7 @@ pub(crate) fn exit(row: Option<Row>, before: &FlowSample, sample: &FlowSample) -
         (_, SenderState::Recovery) => ExitReason::Loss,
         (_, SenderState::Open) => ExitReason::Ssthresh,
     };
-    // A loss is told with the window that met it, as the algorithms of the core tell it.
+    // A loss is reported with the window that met it, as the algorithms of the core do.
     let lost = matches!(reason, ExitReason::Loss | ExitReason::Timeout);
     let cwnd_bytes = if lost { before.cwnd_bytes } else { sample.cwnd_bytes };
     let (evidence, limit) = match reason {
@@ -67,7 +67,7 @@ impl Hystart {
         }
     }
 
-    /// An exit by threshold, told better: which of HyStart's tests fired, and where only one connection can have been
+    /// An exit by threshold, more exactly: which of HyStart's tests fired, and where only one connection can have been
     /// it, the window. The kernel does not tell the comparison.
     pub(crate) fn explain(self, kind: FlowEventKind, mss_bytes: u64) -> FlowEventKind {
         let FlowEventKind::StartupExit { reason: ExitReason::Ssthresh, cwnd_bytes, deciding_sent, .. } = kind

@@ -11,10 +11,10 @@ use rampcc_linux::{CallEvent, Calls, Event, Loaded};
 use rampcc_scenario::FlowConfig;
 use rampcc_trace::{Call, FlowDecision, FlowEvent, FlowEventKind, FlowSample, Told as CallTold};
 
-use crate::TestbedError;
 use crate::controls::{Controls, Steered};
 use crate::seen::Seen;
 use crate::told::FlowTold;
+use crate::{Result, TestbedError};
 
 /// One connection of so many may begin with its first ACK.
 const LEFT_OUT: u64 = 200;
@@ -42,11 +42,7 @@ impl Told {
 
     /// Every connection that should have a program has one, from its beginning on. `connections` are the numbers of each kind:
     /// of a thousand pages a few may begin with their first ACK.
-    pub(crate) fn check(
-        controls: &Controls,
-        kinds: &[FlowConfig],
-        connections: &[u64],
-    ) -> Result<(), TestbedError> {
+    pub(crate) fn check(controls: &Controls, kinds: &[FlowConfig], connections: &[u64]) -> Result {
         for (index, loaded) in controls.loaded.iter().enumerate() {
             let counters = loaded.counters();
             let counters = counters
@@ -68,7 +64,7 @@ impl Told {
         Ok(())
     }
 
-    /// What was told of one flow, as samples and events.
+    /// What was reported of one flow, as samples and events.
     pub(crate) fn of_flow(&self, flow: usize, seen: &Seen, controls: &Controls, clock: Clock) -> FlowTold {
         let steers = steering(flow, controls).is_some();
         let mut told = FlowTold { steers, ..FlowTold::default() };
@@ -165,7 +161,7 @@ impl Told {
             .collect()
     }
 
-    /// What was told of the connection that one flow is.
+    /// What was reported of the connection of one flow.
     fn events_of(&self, flow: usize, seen: &Seen, controls: &Controls) -> Option<&Vec<Event>> {
         let load = steering(flow, controls)?;
         let opened = seen.connection.as_ref()?;
@@ -189,7 +185,6 @@ fn left(exit: &rampcc_linux::FlowEvent, clock: Clock, flow: u32, sent: Time) -> 
     FlowEvent { now: clock.from_monotonic(exit.exited().unwrap_or(exit.header.time())), flow, kind }
 }
 
-/// Which of the loads steers a flow.
 fn steering(flow: usize, controls: &Controls) -> Option<usize> {
     controls.loaded_of[flow].filter(|_| controls.steered[flow] == Steered::Core)
 }

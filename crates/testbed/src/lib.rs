@@ -51,7 +51,7 @@ mod web;
 pub use backend::{Kernel, emulation};
 pub use check::{Unsupported, check};
 pub use controls::{Obstacle, obstacle};
-pub use error::TestbedError;
+pub use error::{Result, TestbedError};
 pub use kernel::{cubic_settings, kernel_release};
 pub use play::{Options, Played, SampleCounts, Task, play};
 pub use program::{FAULTS, Fault, Program, ProgramError, Programs, exit_on_wire, ready_made};

@@ -13,7 +13,6 @@ use rampcc_trace::{
     FlowEvent, FlowEventKind, FlowSample, FlowTotals, LinkTotals, Observer, Outcome, SenderState,
 };
 
-use crate::TestbedError;
 use crate::applications::{Stage, Transfer};
 use crate::check::{RTO_MIN, check};
 use crate::controls::{Controls, Steered};
@@ -27,6 +26,7 @@ use crate::seen::{Look, Seen};
 use crate::told::FlowTold;
 use crate::watch::Watched;
 use crate::web::{Object, Web, Whose};
+use crate::{Result, TestbedError};
 
 /// Options of playing a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub struct Played {
 pub struct SampleCounts {
     /// Looks at `TCP_INFO` that showed a change.
     pub looks: u64,
-    /// ACKs and congestion events that the programs in the kernel told.
+    /// ACKs and congestion events that the programs in the kernel reported.
     pub kernel_events: u64,
     /// Looks that failed.
     pub lost_looks: u64,
@@ -119,11 +119,7 @@ impl<'a> Task<'a> {
 ///
 /// [`TestbedError::Unsupported`] names what [`check`] finds; [`TestbedError::Refused`] is a run that the machine was too
 /// busy for, as often as the options say.
-pub fn play<O: Observer>(
-    task: &Task<'_>,
-    observer: &mut O,
-    interrupted: &AtomicBool,
-) -> Result<Played, TestbedError> {
+pub fn play<O: Observer>(task: &Task<'_>, observer: &mut O, interrupted: &AtomicBool) -> Result<Played> {
     let Task { row, seed, options, .. } = task;
     check(task.scenario, *row).map_err(TestbedError::Unsupported)?;
     let scenario = task.scenario.at_seed(*seed);
@@ -131,7 +127,7 @@ pub fn play<O: Observer>(
     loop {
         attempts += 1;
         go_on(interrupted)?;
-        // Loaded anew each time: what is told belongs to one attempt.
+        // Loaded anew each time: events belong to one attempt.
         let controls = Controls::new(&scenario, *row)?;
         go_on(interrupted)?;
         let decisions = observer.wants_decisions();
@@ -153,7 +149,7 @@ pub fn play<O: Observer>(
 }
 
 /// An error once the run is interrupted: loading programs and making networks take a while.
-fn go_on(interrupted: &AtomicBool) -> Result<(), TestbedError> {
+fn go_on(interrupted: &AtomicBool) -> Result {
     if interrupted.load(Ordering::Relaxed) {
         return Err(TestbedError::Interrupted { at: Time::ZERO });
     }
@@ -171,7 +167,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn play(&self, attempts: u32, interrupted: &AtomicBool) -> Result<(Log, Played), TestbedError> {
+    fn play(&self, attempts: u32, interrupted: &AtomicBool) -> Result<(Log, Played)> {
         let scenario = self.scenario;
         let emulator = rampcc_emulator::Options {
             sample_queue: true,

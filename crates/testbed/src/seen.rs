@@ -13,12 +13,10 @@ use crate::applications::Opened;
 pub(crate) struct Seen {
     pub(crate) connection: Option<Arc<Opened>>,
     pub(crate) looks: Vec<Look>,
-    /// Looks that failed.
     pub(crate) failed: u64,
     pub(crate) last: TcpInfo,
 }
 
-/// One look at a socket.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
     pub(crate) sample: FlowSample,

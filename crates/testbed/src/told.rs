@@ -1,9 +1,9 @@
-//! Facts about one flow from the programs in the kernel, beside those from its socket.
+//! Facts about one flow from the programs in the kernel, besides those from its socket.
 
 use rampcc::Time;
 use rampcc_trace::{FlowEvent, FlowSample};
 
-/// What the programs in the kernel told of one flow.
+/// What the programs in the kernel reported of one flow.
 #[derive(Debug, Default)]
 pub(crate) struct FlowTold {
     /// Whether a program steers it, so that the exit is the program's to tell.

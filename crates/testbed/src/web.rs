@@ -18,8 +18,8 @@ use rampcc_emulator::{End, Host, TcpInfo, run_above_engine};
 use rampcc_scenario::{Arrival, Generator};
 use rampcc_trace::{FlowEvent, FlowEventKind, FlowTotals, next_round_number};
 
-use crate::TestbedError;
 use crate::applications::{Stage, Transfer, is_wait};
+use crate::{Result, TestbedError};
 use server::Server;
 pub(crate) use server::nginx;
 
@@ -69,11 +69,7 @@ struct Wanted {
 
 impl<'a> Web<'a> {
     /// Starts the servers in a control group, if the scenario has web sessions.
-    pub(crate) fn start(
-        stage: &'a Stage<'a>,
-        seed: u64,
-        cgroup: Option<&Path>,
-    ) -> Result<Self, TestbedError> {
+    pub(crate) fn start(stage: &'a Stage<'a>, seed: u64, cgroup: Option<&Path>) -> Result<Self> {
         let (running, scenario) = (stage.running, stage.scenario);
         let mut servers = BTreeMap::new();
         for (number, traffic) in scenario.traffic.iter().enumerate() {
@@ -93,7 +89,7 @@ impl<'a> Web<'a> {
     }
 
     /// The sessions of one `[[traffic]]` from first to last. An error ends the run.
-    pub(crate) fn load(&self, traffic: usize) -> Result<Vec<Object>, TestbedError> {
+    pub(crate) fn load(&self, traffic: usize) -> Result<Vec<Object>> {
         // A late page is a later page; it must not be the emulator that is late.
         let _ = run_above_engine();
         thread::scope(|scope| {
@@ -102,15 +98,11 @@ impl<'a> Web<'a> {
         })
     }
 
-    fn generate<'s>(
-        &'s self,
-        scope: &'s thread::Scope<'s, '_>,
-        index: usize,
-    ) -> Result<Vec<Object>, TestbedError> {
+    fn generate<'s>(&'s self, scope: &'s thread::Scope<'s, '_>, index: usize) -> Result<Vec<Object>> {
         let traffic = &self.stage.scenario.traffic[index];
         let clock = self.stage.running.clock();
         let mut generator = Generator::new(traffic, index, self.seed);
-        let (tell, told) = mpsc::channel::<(Option<u32>, Result<Object, TestbedError>)>();
+        let (tell, told) = mpsc::channel::<(Option<u32>, Result<Object>)>();
         let (mut objects, mut loading) = (Vec::new(), 0);
         loop {
             let over = self.stage.over().is_some();
@@ -127,7 +119,7 @@ impl<'a> Web<'a> {
                 let flow = self.next_flow.fetch_add(1, Ordering::Relaxed);
                 let wanted = Wanted { flow, pair, size_bytes, under_test };
                 let tell = tell.clone();
-                // Nobody listens any more after an error.
+                // The receiver is gone after an error.
                 let work = move || tell.send((session, self.fetch(&wanted))).unwrap_or_default();
                 let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
                 thread.map_err(|cause| TestbedError::Io { action: "starting a thread", cause })?;
@@ -145,8 +137,7 @@ impl<'a> Web<'a> {
         }
     }
 
-    /// One object.
-    fn fetch(&self, wanted: &Wanted) -> Result<Object, TestbedError> {
+    fn fetch(&self, wanted: &Wanted) -> Result<Object> {
         let _ = run_above_engine();
         let (from, to) = wanted.pair;
         let stage = self.stage;

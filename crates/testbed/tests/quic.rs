@@ -40,12 +40,10 @@ fn run(scenario: &Scenario, control: Option<&Control>) -> (Seen, Played) {
     (seen, played)
 }
 
-/// The core over noq, and the own controllers of both stacks: everything arrives, and what is told of it fits together.
+/// The core over noq, and the own controllers of both stacks: everything arrives, and what is reported of it fits together.
 #[test]
 fn a_download_arrives_whole_over_sockets_and_tls() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     for name in ["hystart", "noq_cubic", "quinn_cubic"] {
         let own = control(name);
         let row = if own.is_some() { "slow_start" } else { name };
@@ -81,9 +79,7 @@ fn a_download_arrives_whole_over_sockets_and_tls() {
 
 #[test]
 fn recorded_calls_are_the_cores_byte_for_byte() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     for id in ["paced", "hystartpp"] {
         let (seen, _) = run(&scenario(PATH, id), None);
         let mut recorded = Replay::recorded();
@@ -96,9 +92,7 @@ fn recorded_calls_are_the_cores_byte_for_byte() {
 
 #[test]
 fn a_run_ends_where_the_scenario_does_and_when_it_is_interrupted() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let endless = "[path]\nrate = \"2 Mbit/s\"\nrtt = \"40 ms\"\n[[flow]]\nsize = \"100 MB\"\n";
     let cut = scenario(&format!("duration = \"1 s\"\n{endless}"), "hystart");
     let (seen, played) = run(&cut, None);

@@ -37,9 +37,7 @@ const SMALL: &str = "size = '600 kB'\n[path]\nrate = '20 Mbit/s'\nrtt = '40 ms'\
 
 #[test]
 fn the_kernels_own_rows_give_the_samples_and_events_of_a_simulation() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     judged(|| {
         for row in [Row::Cubic, Row::Reno, Row::Bbr].into_iter().filter(|row| row.offered()) {
             // Long enough for BBR, too, to leave.
@@ -79,9 +77,7 @@ fn the_kernels_own_rows_give_the_samples_and_events_of_a_simulation() {
 
 #[test]
 fn drops_are_the_flows_and_retransmissions_follow() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     judged(|| {
         let (seen, played) = run(&scenario(SMALL), Row::Reno);
         let dropped =
@@ -100,9 +96,7 @@ fn drops_are_the_flows_and_retransmissions_follow() {
 
 #[test]
 fn flows_of_a_dumbbell_start_at_their_times_and_the_run_ends_with_those_under_test() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let text = "duration = '20 s'\n[dumbbell]\npairs = 2\nrate = '20 Mbit/s'\nrtt = '40 ms'\nbuffer = '1 bdp'\n\
         [[flow]]\nname = 'other'\nfrom = 'sender-1'\nto = 'receiver-1'\nalgorithm = 'hystart'\n\
         [[flow]]\nname = 'test'\nfrom = 'sender-2'\nto = 'receiver-2'\nsize = '200 kB'\nstart = '300 ms'\n";
@@ -123,9 +117,7 @@ fn flows_of_a_dumbbell_start_at_their_times_and_the_run_ends_with_those_under_te
 
 #[test]
 fn an_application_that_writes_now_and_then_takes_its_time() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let text = "[path]\nrate = '20 Mbit/s'\nrtt = '40 ms'\n\
         [[flow]]\nchunks = { size = '20 kB', interval = '150 ms', count = 4 }\n";
     let (_, played) = run(&scenario(text), Row::Cubic);
@@ -136,9 +128,7 @@ fn an_application_that_writes_now_and_then_takes_its_time() {
 
 #[test]
 fn an_application_that_answers_requests_waits_for_them() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let text = "[path]\nrate = '20 Mbit/s'\nrtt = '40 ms'\n\
         [[flow]]\nresponses = { first-flight = '4 kB', size = '20 kB', count = 3, think = '30 ms' }\n";
     let (_, played) = run(&scenario(text), Row::Cubic);
@@ -150,9 +140,7 @@ fn an_application_that_answers_requests_waits_for_them() {
 
 #[test]
 fn a_run_ends_at_its_time() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let text = "size = 'bulk'\nduration = '500 ms'\n[path]\nrate = '5 Mbit/s'\nrtt = '40 ms'\n";
     judged(|| {
         let (seen, played) = run(&scenario(text), Row::Reno);
@@ -166,9 +154,7 @@ fn a_run_ends_at_its_time() {
 
 #[test]
 fn hosts_are_told_what_the_scenario_says() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let first_window = |text: &str| run(&scenario(text), Row::Reno).0.samples[0].cwnd_bytes;
     let path = "size = '100 kB'\n[path]\nrate = '20 Mbit/s'\nrtt = '40 ms'\n";
     for packets in [3, 32] {
@@ -195,9 +181,7 @@ fn hosts_are_told_what_the_scenario_says() {
 
 #[test]
 fn an_interrupted_run_says_so() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let _alone = alone();
     let interrupted = AtomicBool::new(true);
     let scenario = scenario(SMALL);
@@ -214,9 +198,9 @@ mod bpf {
     use crate::left_out::{complete, repeated};
 
     /// Whether BPF programs can be tested here.
-    fn ready_for_bpf() -> bool {
+    fn ready_for_bpf() -> Option<()> {
         let obstacle = rampcc_testbed::obstacle().map(|obstacle| obstacle.to_string());
-        unobstructed(obstacle.as_deref()) && ready()
+        unobstructed(obstacle.as_deref()).and_then(|()| ready())
     }
 
     fn steered(text: &str, arm: &str) -> Scenario {
@@ -248,9 +232,7 @@ mod bpf {
 
     #[test]
     fn algorithms_tell_each_ack_of_their_start_up_and_why_it_ended() {
-        if !ready_for_bpf() {
-            return;
-        }
+        let Some(()) = ready_for_bpf() else { return };
         let deep = "size = '1 MB'\n[path]\nrate = '20 Mbit/s'\nrtt = '40 ms'\nbuffer = '3 bdp'\n";
         judged(|| {
             for (text, arm, reasons) in [
@@ -279,9 +261,7 @@ mod bpf {
 
     #[test]
     fn parameters_of_the_scenario_reach_the_kernel() {
-        if !ready_for_bpf() {
-            return;
-        }
+        let Some(()) = ready_for_bpf() else { return };
         let text = "size = '1 MB'\n[path]\nrate = '20 Mbit/s'\nrtt = '40 ms'\nbuffer = '3 bdp'\n";
         judged(|| {
             let late = run(&steered(text, "hystart:low_window=1000"), Row::Core).0;
@@ -294,9 +274,7 @@ mod bpf {
 
     #[test]
     fn without_hystart_the_kernels_cubic_leaves_by_loss_alone() {
-        if !ready_for_bpf() {
-            return;
-        }
+        let Some(()) = ready_for_bpf() else { return };
         let text = "size = '2 MB'\n[path]\nrate = '20 Mbit/s'\nrtt = '40 ms'\nbuffer = '1 bdp'\n";
         judged(|| {
             let Some(with) = run(&scenario(text), Row::Cubic).0.exit(0) else {
@@ -312,9 +290,7 @@ mod bpf {
 
     #[test]
     fn pacing_does_not_show_in_the_window() {
-        if !ready_for_bpf() {
-            return;
-        }
+        let Some(()) = ready_for_bpf() else { return };
         let text = "size = '1 MB'\n[path]\nrate = '20 Mbit/s'\nrtt = '40 ms'\n";
         judged(|| {
             let (seen, _) = run(&steered(text, "ideal"), Row::Core);
@@ -331,9 +307,7 @@ mod bpf {
     /// when that is looked at, some 45 packets would leave and the rest wait for the first ACK.
     #[test]
     fn a_train_is_not_cut_to_what_the_send_buffer_held_before_it() {
-        if !ready_for_bpf() {
-            return;
-        }
+        let Some(()) = ready_for_bpf() else { return };
         let text = "size = '3 MB'\n[path]\nrate = '40 Mbit/s'\nrtt = '100 ms'\nbuffer = '2 bdp'\n";
         judged(|| {
             let (seen, _) = run_to_exit(&steered(text, "paced"), Row::Core);
@@ -355,9 +329,7 @@ mod bpf {
     /// The first flight's last ACK opens the window from 20 packets to 320, and the next ACK is a fifth of a second away.
     #[test]
     fn a_flight_is_not_cut_to_what_the_send_buffer_held_before_it() {
-        if !ready_for_bpf() {
-            return;
-        }
+        let Some(()) = ready_for_bpf() else { return };
         let text = "size = '5 MB'\n[path]\nrate = '100 Mbit/s'\nrtt = '600 ms'\nbuffer = '1 bdp'\n\
                     [path.reverse]\nrate = '14 Mbit/s'\n\
                     jitter = { kind = 'grant', period = '40 ms', assured = '60 B', request-delay = '500 ms' }\n";
@@ -374,7 +346,7 @@ mod bpf {
     }
 }
 
-/// What keeps web sessions from being played here, beside what keeps any run.
+/// What keeps web sessions from being played here, besides what keeps any run.
 fn no_nginx(scenario: &Scenario) -> Option<String> {
     let refused = check(scenario, Row::Reno).err().unwrap_or_default();
     assert!(refused.iter().all(|one| matches!(one, Unsupported::Nginx { .. })), "{refused:?}");
@@ -391,9 +363,7 @@ fn web_sessions_load_their_pages_from_nginx_as_the_scenario_draws_them() {
          [[traffic]]\nkind = 'web'\nload = '6 Mbit/s'\nsize = { kind = 'pareto', mean = '12 kB', shape = 1.2, max = '1 MB' }\n\
          from = 'sender-2'\nto = 'receiver-2'\nalgorithm = 'hystart'\n",
     );
-    if !ready() || !unobstructed(no_nginx(&scenario).as_deref()) {
-        return;
-    }
+    let Some(()) = ready().and_then(|()| unobstructed(no_nginx(&scenario).as_deref())) else { return };
     judged(|| {
         let (seen, played) = run(&scenario, Row::Reno);
         let flows = &played.outcome.flows;
@@ -429,7 +399,7 @@ fn web_sessions_load_their_pages_from_nginx_as_the_scenario_draws_them() {
             drops.filter(|data| *data == wanted).count() as u64
         };
         assert_eq!(dropped, told(true));
-        // Handshakes and ends meet full queues, too. Nobody knows whose the packets are of a handshake that never ended.
+        // Handshakes and ends meet full queues, too. It is unknown whose the packets of a handshake are that never ended.
         let all = told(true) + told(false);
         assert!(all <= links, "{links} dropped, {all} told");
         require(links - all <= links / 20 + 3, || format!("{links} dropped, {all} told"))?;

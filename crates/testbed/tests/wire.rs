@@ -76,9 +76,7 @@ fn error(path: [&str; 3], row: Row) -> Option<f64> {
 fn the_path_knows_the_end_of_start_up_within_a_round() {
     let missing = missing_capabilities();
     let obstacle = (!missing.is_empty()).then(|| format!("needs {}", missing.join(" and ")));
-    if !ready::unobstructed(obstacle.or_else(ready::no_tun).as_deref()) {
-        return;
-    }
+    let Some(()) = ready::unobstructed(obstacle.or_else(ready::no_tun).as_deref()) else { return };
     judged(|| {
         let rows = || [Row::Cubic, Row::Reno].into_iter().filter(|row| row.offered());
         let errors: Vec<Option<f64>> =

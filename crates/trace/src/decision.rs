@@ -1,4 +1,4 @@
-//! What a start-up algorithm was told, and what it answered.
+//! What a start-up algorithm got, and what it answered.
 
 use rampcc::{Ack, Algorithm, Config, Decision, Event, Time};
 

@@ -1,124 +1,63 @@
 //! Decisions in files: CSV with comments on top, or JSON lines; one line per call of an algorithm.
 //!
 //! Both begin with the provenance and have the same names. `record` is `open`, `ack` or `event` and says which columns a line has.
-//! In the lists of a record's fields below, `-` marks those that are empty where the contract says `RAMP_UNSET`, and `0` those
-//! that are empty where they are zero: older files have no such columns.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
 
-use rampcc::{Ack, Config, Decision, Event, EventKind, ExitReason, Hint, HintSource, Phase, Time, UNSET};
+use rampcc::{
+    Ack, Config, Decision, Event, EventKind, ExitReason, Field, Hint, HintSource, Phase, Time, UNSET,
+};
 use serde::Serializer;
 use serde::ser::SerializeMap;
 
 use crate::file::{Head, Lines, io_error, read_comments};
-use crate::{Call, FlowDecision, Format, Observer, Opening, Provenance, Told, TraceError};
+use crate::{Call, FlowDecision, Format, Observer, Opening, Provenance, Result, Told, TraceError};
 
-/// One number of a record.
-struct Field<T> {
-    name: &'static str,
-    /// What empty stands for.
-    empty: Option<u64>,
-    max: u64,
-    get: fn(&T) -> u64,
-    /// The value is not above `max`.
-    set: fn(&mut T, u64),
-}
+/// Fields that may be empty, with what that stands for: `RAMP_UNSET` of the contract, or zero, where older files have no such column.
+type Empty = &'static [(&'static str, u64)];
 
-macro_rules! fields {
-    ($name:ident of $record:ty: $($field:ident: $type:ty $(, $empty:tt)?;)+) => {
-        const $name: &[Field<$record>] = &[$(Field {
-            name: stringify!($field),
-            empty: fields!(@empty $($empty)?),
-            max: <$type>::MAX as u64,
-            get: |record| u64::from(record.$field),
-            set: |record, value| record.$field = value as $type,
-        }),+];
-    };
-    (@empty) => { None };
-    (@empty -) => { Some(UNSET) };
-    (@empty 0) => { Some(0) };
-}
-
-fields! { CONFIG of Config:
-    mss_bytes: u32;
-    flags: u32;
-    initial_window_bytes: u64;
-    initial_ssthresh_bytes: u64, -;
-    size_bytes: u64, -;
-    receive_window_bytes: u64, -;
-    now_ns: u64, 0;
-    abc_limit_packets: u32;
-    handshake_rtt_us: u32;
-    unpaced_packets: u32;
-    tsval: u32, 0;
-}
-
-fields! { HINT of Hint:
-    window_bytes: u64;
-    bytes_per_s: u64;
-    rtt_us: u32;
-    age_s: u32;
-}
-
-fields! { ACK of Ack:
-    now_ns: u64;
-    newest_sent_ns: u64;
-    sent_bytes: u64;
-    newest_acked_bytes: u64;
-    delivered_bytes: u64;
-    acked_bytes: u64;
-    in_flight_bytes: u64;
-    lost_bytes: u64;
-    receive_window_bytes: u64, -;
-    delivery_bytes_per_s: u64;
-    pacing_bytes_per_s: u64;
-    rtt_us: u32;
-    mss_bytes: u32;
-    flags: u32;
-    tsval: u32, 0;
-}
-
-fields! { EVENT of Event:
-    now_ns: u64;
-    lost_bytes: u64;
-    in_flight_bytes: u64;
-    mss_bytes: u32;
-}
-
-fields! { DECISION of Decision:
-    cwnd_bytes: u64;
-    ssthresh_bytes: u64, -;
-    pacing_bytes_per_s: u64, -;
-    burst_until_bytes: u64;
-    evidence: u64;
-    limit: u64;
-    pacing_burst_bytes: u32;
-    pacing_percent: u32;
-    chirp_packets: u32, 0;
-    chirp_gap_ns: u32, 0;
-    chirp_step_ns: u32, 0;
-    chirp_pause_ns: u32, 0;
-}
+const CONFIG: Empty = &[
+    ("initial_ssthresh_bytes", UNSET),
+    ("size_bytes", UNSET),
+    ("receive_window_bytes", UNSET),
+    ("now_ns", 0),
+    ("tsval", 0),
+];
+const ACK: Empty = &[("receive_window_bytes", UNSET), ("tsval", 0)];
+const DECISION: Empty = &[
+    ("ssthresh_bytes", UNSET),
+    ("pacing_bytes_per_s", UNSET),
+    ("chirp_packets", 0),
+    ("chirp_gap_ns", 0),
+    ("chirp_step_ns", 0),
+    ("chirp_pause_ns", 0),
+];
 
 /// Names of all columns, in their order.
 fn columns() -> Vec<String> {
     let mut columns: Vec<String> =
         ["record", "time_ns", "flow", "index", "algorithm", "parameters", "kind"].map(str::to_owned).into();
-    let names =
-        CONFIG.iter().map(|f| f.name).chain(ACK.iter().map(|f| f.name)).chain(EVENT.iter().map(|f| f.name));
-    for name in names {
+    for name in names(Config::FIELDS).chain(names(Ack::FIELDS)).chain(names(Event::FIELDS)) {
         if !columns.iter().any(|known| known == name) {
             columns.push(name.to_owned());
         }
     }
-    columns.extend(HINT.iter().map(|field| format!("hint_{}", field.name)));
+    columns.extend(names(Hint::FIELDS).map(|name| format!("hint_{name}")));
     columns.push("hint_source".to_owned());
     for side in ["before", "after"] {
-        columns.extend(DECISION.iter().map(|field| format!("{side}_{}", field.name)));
+        columns.extend(names(Decision::FIELDS).map(|name| format!("{side}_{name}")));
         columns.extend([format!("{side}_phase"), format!("{side}_exit_reason")]);
     }
     columns
+}
+
+fn names<T>(fields: &[Field<T>]) -> impl Iterator<Item = &'static str> {
+    fields.iter().map(|field| field.name)
+}
+
+fn of_empty(empty: Empty, name: &str) -> Option<u64> {
+    empty.iter().find(|(each, _)| *each == name).map(|(_, value)| *value)
 }
 
 /// What stands in one field.
@@ -144,19 +83,19 @@ impl Line {
         self.values.insert(name.to_owned(), Value::Word(value.to_owned()));
     }
 
-    fn put<T>(&mut self, prefix: &str, fields: &[Field<T>], record: &T) {
+    fn put<T>(&mut self, prefix: &str, fields: &[Field<T>], empty: Empty, record: &T) {
         for field in fields {
             let value = (field.get)(record);
-            if field.empty != Some(value) {
+            if of_empty(empty, field.name) != Some(value) {
                 self.number(&[prefix, field.name].concat(), value);
             }
         }
     }
 
-    fn take<T>(&self, prefix: &str, fields: &[Field<T>], record: &mut T) -> Result<(), TraceError> {
+    fn take<T>(&self, prefix: &str, fields: &[Field<T>], empty: Empty, record: &mut T) -> Result {
         for field in fields {
             let name = [prefix, field.name].concat();
-            let value = match field.empty {
+            let value = match of_empty(empty, field.name) {
                 Some(empty) if !self.values.contains_key(&name) => empty,
                 _ => self.whole(&name, field.max)?,
             };
@@ -174,7 +113,7 @@ impl Line {
         TraceError::Field { line: self.number, field: name.to_owned(), found, allowed: allowed.into() }
     }
 
-    fn whole(&self, name: &str, max: u64) -> Result<u64, TraceError> {
+    fn whole(&self, name: &str, max: u64) -> Result<u64> {
         let number = match self.values.get(name) {
             Some(Value::Number(number)) => Some(*number),
             Some(Value::Word(word)) => word.parse().ok(),
@@ -185,7 +124,7 @@ impl Line {
             .ok_or_else(|| self.wrong(name, format!("a whole number from 0 to {max}")))
     }
 
-    fn small(&self, name: &str) -> Result<u32, TraceError> {
+    fn small(&self, name: &str) -> Result<u32> {
         self.whole(name, u64::from(u32::MAX)).map(|number| number as u32)
     }
 
@@ -195,7 +134,7 @@ impl Line {
         name: &str,
         all: [T; N],
         word: impl Fn(T) -> &'static str,
-    ) -> Result<T, TraceError> {
+    ) -> Result<T> {
         let found = match self.values.get(name) {
             Some(Value::Word(found)) => all.into_iter().find(|known| word(*known) == found),
             _ => None,
@@ -204,14 +143,14 @@ impl Line {
     }
 
     fn put_decision(&mut self, side: &str, decision: &Decision) {
-        self.put(&format!("{side}_"), DECISION, decision);
+        self.put(&format!("{side}_"), Decision::FIELDS, DECISION, decision);
         self.word(&format!("{side}_phase"), decision.phase().word());
         self.word(&format!("{side}_exit_reason"), decision.exit_reason().word());
     }
 
-    fn decision(&self, side: &str) -> Result<Decision, TraceError> {
+    fn decision(&self, side: &str) -> Result<Decision> {
         let mut decision = Decision::new();
-        self.take(&format!("{side}_"), DECISION, &mut decision)?;
+        self.take(&format!("{side}_"), Decision::FIELDS, DECISION, &mut decision)?;
         let phase = self.entry(&format!("{side}_phase"), Phase::ALL, Phase::word)?;
         let reason = self.entry(&format!("{side}_exit_reason"), ExitReason::ALL, ExitReason::word)?;
         Ok(decision.placed(phase, reason))
@@ -224,12 +163,12 @@ impl Line {
         if !parameters.is_empty() {
             self.word("parameters", &parameters.join(" "));
         }
-        self.put("", CONFIG, config);
-        self.put("hint_", HINT, &config.hint);
+        self.put("", Config::FIELDS, CONFIG, config);
+        self.put("hint_", Hint::FIELDS, &[], &config.hint);
         self.word("hint_source", config.hint.source().word());
     }
 
-    fn opening(&self) -> Result<Opening, TraceError> {
+    fn opening(&self) -> Result<Opening> {
         let known = match self.values.get("algorithm") {
             Some(Value::Word(id)) => rampcc::algorithms().iter().find(|algorithm| algorithm.id == id),
             _ => None,
@@ -239,9 +178,9 @@ impl Line {
             self.wrong("algorithm", format!("one of: {}", ids.join(", ")))
         })?;
         let mut config = Config::new(algorithm, 0, 0);
-        self.take("", CONFIG, &mut config)?;
+        self.take("", Config::FIELDS, CONFIG, &mut config)?;
         let mut hint = Hint::of(self.entry("hint_source", HintSource::ALL, HintSource::word)?);
-        self.take("hint_", HINT, &mut hint)?;
+        self.take("hint_", Hint::FIELDS, &[], &mut hint)?;
         config.hint = hint;
         let names: Vec<&str> = algorithm.parameters.iter().map(|parameter| parameter.name).collect();
         let allowed = || match names.as_slice() {
@@ -268,18 +207,18 @@ impl Line {
         Ok(Opening { algorithm, config })
     }
 
-    fn flow_decision(&self) -> Result<FlowDecision, TraceError> {
+    fn flow_decision(&self) -> Result<FlowDecision> {
         let told = match self.entry("record", ["open", "ack", "event"], |word| word)? {
             "open" => Told::Open(Box::new(self.opening()?)),
             "ack" => {
                 let mut ack = Ack::default();
-                self.take("", ACK, &mut ack)?;
+                self.take("", Ack::FIELDS, ACK, &mut ack)?;
                 Told::Ack(ack)
             }
             _ => {
                 let kind = self.entry("kind", EventKind::ALL, EventKind::word)?;
                 let mut event = Event { now_ns: 0, lost_bytes: 0, in_flight_bytes: 0, kind, mss_bytes: 0 };
-                self.take("", EVENT, &mut event)?;
+                self.take("", Event::FIELDS, &[], &mut event)?;
                 Told::Event(event)
             }
         };
@@ -305,11 +244,11 @@ impl From<&FlowDecision> for Line {
                 "open"
             }
             Told::Ack(ack) => {
-                line.put("", ACK, ack);
+                line.put("", Ack::FIELDS, ACK, ack);
                 "ack"
             }
             Told::Event(event) => {
-                line.put("", EVENT, event);
+                line.put("", Event::FIELDS, &[], event);
                 line.word("kind", event.kind.word());
                 "event"
             }
@@ -321,7 +260,7 @@ impl From<&FlowDecision> for Line {
     }
 }
 
-/// Writes every decision that it is told. The first failure stops it and comes out of [`DecisionWriter::finish`].
+/// Writes every decision that it gets. The first failure stops it and comes out of [`DecisionWriter::finish`].
 pub struct DecisionWriter<W: Write> {
     lines: Lines<W>,
     columns: Vec<String>,
@@ -330,7 +269,7 @@ pub struct DecisionWriter<W: Write> {
 
 impl<W: Write> DecisionWriter<W> {
     /// Begin a file with its provenance.
-    pub fn new(out: W, format: Format, provenance: &Provenance) -> Result<Self, TraceError> {
+    pub fn new(out: W, format: Format, provenance: &Provenance) -> Result<Self> {
         let columns = columns();
         Ok(Self { lines: Lines::begin(out, format, provenance, &columns)?, columns, failed: None })
     }
@@ -341,14 +280,14 @@ impl<W: Write> DecisionWriter<W> {
     }
 
     /// Write out what is buffered; the first failure of all.
-    pub fn finish(mut self) -> Result<(), TraceError> {
+    pub fn finish(mut self) -> Result {
         match self.failed {
             Some(error) => Err(error),
             None => Ok(self.lines.flush()?),
         }
     }
 
-    fn write(&mut self, line: &Line) -> Result<(), TraceError> {
+    fn write(&mut self, line: &Line) -> Result {
         let value = |column: &String| line.values.get(column);
         match &mut self.lines {
             Lines::Csv(csv) => {
@@ -392,10 +331,7 @@ impl<W: Write> Observer for DecisionWriter<W> {
 ///
 /// # Errors
 /// Names the first line, and the field, that is not as [`DecisionWriter`] writes it.
-pub fn read_decisions(
-    mut file: impl BufRead,
-    observer: &mut (impl Observer + ?Sized),
-) -> Result<Provenance, TraceError> {
+pub fn read_decisions(mut file: impl BufRead, observer: &mut (impl Observer + ?Sized)) -> Result<Provenance> {
     match file.fill_buf()?.first() {
         Some(b'{') => read_json(file, observer),
         Some(b'#') => read_csv(file, observer),
@@ -403,7 +339,7 @@ pub fn read_decisions(
     }
 }
 
-fn read_json(file: impl BufRead, observer: &mut (impl Observer + ?Sized)) -> Result<Provenance, TraceError> {
+fn read_json(file: impl BufRead, observer: &mut (impl Observer + ?Sized)) -> Result<Provenance> {
     let columns = columns();
     let mut provenance = None;
     for (number, text) in (1..).zip(file.lines()) {
@@ -438,10 +374,7 @@ fn read_json(file: impl BufRead, observer: &mut (impl Observer + ?Sized)) -> Res
     provenance.ok_or(TraceError::NoProvenance)
 }
 
-fn read_csv(
-    mut file: impl BufRead,
-    observer: &mut (impl Observer + ?Sized),
-) -> Result<Provenance, TraceError> {
+fn read_csv(mut file: impl BufRead, observer: &mut (impl Observer + ?Sized)) -> Result<Provenance> {
     let (provenance, comments) = read_comments(&mut file)?;
     let columns = columns();
     let mut rows = csv::Reader::from_reader(file);
@@ -471,7 +404,7 @@ fn read_csv(
     Ok(provenance)
 }
 
-fn known(columns: &[String], name: &str, line: u64) -> Result<(), TraceError> {
+fn known(columns: &[String], name: &str, line: u64) -> Result {
     if columns.iter().any(|known| known == name) {
         return Ok(());
     }

@@ -31,10 +31,10 @@ pub struct Emulation {
     pub samples_lost: u64,
     /// Setup of the sockets.
     pub sockets: String,
-    /// How late hosts that are threads of ramp were; `None`: they were the kernel, or somebody's programs.
+    /// How late hosts that are threads of ramp were; `None`: they were the kernel, or programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<HostLateness>,
-    /// What the path saw of a program that sent; `None`: nobody looked.
+    /// What the path saw of a program that sent; `None`: it was not watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wire: Option<Wire>,
 }

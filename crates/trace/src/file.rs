@@ -1,6 +1,6 @@
 //! Samples and events in files: CSV with comments on top, or JSON lines.
 //!
-//! Both begin with the provenance; both have one line per sample or event, told apart by `record`, with the
+//! Both begin with the provenance; both have one line per sample or event, distinguished by `record`, with the
 //! same names. [`read`] takes either.
 
 use std::io::{self, BufRead, Write};
@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::row::{Row, RowError};
 use crate::{FlowEvent, FlowSample, LinkSample, Observer, Provenance};
+
+/// Result of what may fail with [`TraceError`].
+pub type Result<T = (), E = TraceError> = std::result::Result<T, E>;
 
 /// Error while writing or reading a file of samples.
 #[derive(Debug, thiserror::Error)]
@@ -74,7 +77,7 @@ pub enum Format {
     JsonLines,
 }
 
-/// Writes everything it is told. The first failure stops it and comes out of [`Writer::finish`].
+/// Writes everything it gets. The first failure stops it and comes out of [`Writer::finish`].
 pub struct Writer<W: Write> {
     lines: Lines<W>,
     failed: Option<TraceError>,
@@ -92,12 +95,7 @@ pub(crate) struct Head {
 }
 
 impl<W: Write> Lines<W> {
-    pub(crate) fn begin<I>(
-        mut out: W,
-        format: Format,
-        provenance: &Provenance,
-        columns: I,
-    ) -> Result<Self, TraceError>
+    pub(crate) fn begin<I>(mut out: W, format: Format, provenance: &Provenance, columns: I) -> Result<Self>
     where
         I: IntoIterator<Item: AsRef<[u8]>>,
     {
@@ -121,7 +119,7 @@ impl<W: Write> Lines<W> {
 
 impl<W: Write> Writer<W> {
     /// Begin a file with its provenance.
-    pub fn new(out: W, format: Format, provenance: &Provenance) -> Result<Self, TraceError> {
+    pub fn new(out: W, format: Format, provenance: &Provenance) -> Result<Self> {
         Ok(Self { lines: Lines::begin(out, format, provenance, Row::COLUMNS)?, failed: None })
     }
 
@@ -131,7 +129,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Write out what is buffered; the first failure of all.
-    pub fn finish(mut self) -> Result<(), TraceError> {
+    pub fn finish(mut self) -> Result {
         match self.failed {
             Some(error) => Err(error),
             None => Ok(self.lines.flush()?),
@@ -164,7 +162,7 @@ pub(crate) fn io_error(error: csv::Error) -> io::Error {
     }
 }
 
-pub(crate) fn json_line(out: &mut impl Write, value: &impl Serialize) -> Result<(), TraceError> {
+pub(crate) fn json_line(out: &mut impl Write, value: &impl Serialize) -> Result {
     serde_json::to_writer(&mut *out, value).map_err(io::Error::from)?;
     Ok(out.write_all(b"\n")?)
 }
@@ -185,7 +183,7 @@ impl<W: Write> Observer for Writer<W> {
 ///
 /// # Errors
 /// Names the first line that is not as [`Writer`] writes it.
-pub fn read(mut file: impl BufRead, observer: &mut impl Observer) -> Result<Provenance, TraceError> {
+pub fn read(mut file: impl BufRead, observer: &mut impl Observer) -> Result<Provenance> {
     match file.fill_buf()?.first() {
         Some(b'{') => read_json(file, observer),
         Some(b'#') => read_csv(file, observer),
@@ -193,7 +191,7 @@ pub fn read(mut file: impl BufRead, observer: &mut impl Observer) -> Result<Prov
     }
 }
 
-fn read_json(file: impl BufRead, observer: &mut impl Observer) -> Result<Provenance, TraceError> {
+fn read_json(file: impl BufRead, observer: &mut impl Observer) -> Result<Provenance> {
     let mut provenance = None;
     for (number, text) in (1..).zip(file.lines()) {
         let text = text?;
@@ -208,7 +206,7 @@ fn read_json(file: impl BufRead, observer: &mut impl Observer) -> Result<Provena
     provenance.ok_or(TraceError::NoProvenance)
 }
 
-fn read_csv(mut file: impl BufRead, observer: &mut impl Observer) -> Result<Provenance, TraceError> {
+fn read_csv(mut file: impl BufRead, observer: &mut impl Observer) -> Result<Provenance> {
     let (provenance, comments) = read_comments(&mut file)?;
     let mut rows = csv::Reader::from_reader(file);
     // The line of names is the first one after the comments.
@@ -220,7 +218,7 @@ fn read_csv(mut file: impl BufRead, observer: &mut impl Observer) -> Result<Prov
 }
 
 /// The provenance on top of a CSV file, and how many lines it takes.
-pub(crate) fn read_comments(file: &mut impl BufRead) -> Result<(Provenance, u64), TraceError> {
+pub(crate) fn read_comments(file: &mut impl BufRead) -> Result<(Provenance, u64)> {
     let mut provenance = Provenance::default();
     let mut comments = 0;
     while file.fill_buf()?.first() == Some(&b'#') {

@@ -1,8 +1,8 @@
-//! What happened: samples and events, whoever played them, and the files that keep them.
+//! What happened: samples and events, whatever played them, and the files that keep them.
 //!
 //! A backend calls an [`Observer`]; metrics, files ([`Writer`]) and charts ([`Recorder`]) are observers. This crate knows
-//! no backend. Who asks for it is also told what the start-up algorithms were told and decided: [`DecisionWriter`] keeps that, and
-//! [`Replay`] puts it to an algorithm once more.
+//! no backend. An observer that wants them also gets the calls of start-up algorithms and their decisions: [`DecisionWriter`]
+//! keeps these, and [`Replay`] puts them to an algorithm once more.
 //!
 //! ```
 //! use rampcc_trace::{FlowEvent, FlowEventKind, Observer};
@@ -38,7 +38,7 @@ pub use command::{quoted, words};
 pub use decision::{Call, FlowDecision, Opening, Told};
 pub use decision_file::{DecisionWriter, read_decisions};
 pub use emulation::{Emulation, HostLateness, Wire};
-pub use file::{Format, TraceError, Writer, read};
+pub use file::{Format, Result, TraceError, Writer, read};
 pub use observer::{Both, Observer};
 pub use outcome::{FlowTotals, LinkTotals, Outcome, next_round_number};
 pub use provenance::Provenance;

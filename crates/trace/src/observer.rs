@@ -15,13 +15,13 @@ pub trait Observer {
     fn on_event(&mut self, _: &FlowEvent) {}
     /// The algorithm of a sampled flow was called. Only if [`wants_decisions`](Self::wants_decisions).
     fn on_decision(&mut self, _: &FlowDecision) {}
-    /// Whether every call of an algorithm is to be told; the answer stays the same for a run.
+    /// Whether every call of an algorithm is to be reported; the answer stays the same for a run.
     fn wants_decisions(&self) -> bool {
         false
     }
 }
 
-/// Tells nobody.
+/// Ignores everything.
 impl Observer for () {}
 
 /// Tells two observers, the first one first.

@@ -265,7 +265,7 @@ impl Flow {
     fn tell(&mut self, now: Time, told: &Told) {
         let was = self.startup.decision().phase();
         match told {
-            // Nobody is told of ACKs after start-up.
+            // ACKs after start-up are not reported.
             Told::Ack(_) if was == Phase::Done => {}
             Told::Ack(ack) => {
                 self.startup.on_ack(ack);

@@ -7,7 +7,7 @@ use rampcc_trace::{
     Writer, read,
 };
 
-/// Everything it was told, in order.
+/// Everything it got, in order.
 #[derive(Debug, Default, PartialEq)]
 struct Heard {
     flows: Vec<FlowSample>,

@@ -21,7 +21,7 @@ static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 /// Which side it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Role {
-    /// Sends so many bytes on one stream to whoever connects.
+    /// Sends so many bytes on one stream to each client.
     Server { bytes: u64 },
     /// Reads the stream.
     Client,

@@ -66,7 +66,6 @@ impl Observer for Exits {
     }
 }
 
-/// What a server needs.
 struct Serving<'a> {
     address: SocketAddr,
     /// PEM files.

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 
 use serde_json::json;
 
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::terminal::Terminal;
 
 /// What could be done to a live host.
@@ -51,7 +51,7 @@ pub(crate) struct DoctorArgs {
 
 impl HostCommand {
     /// Says what would make it run.
-    pub(crate) fn run(self, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+    pub(crate) fn run(self, terminal: Terminal, out: &mut impl Write) -> Result {
         if let Self::Doctor(args) = self {
             doctor(&args, terminal, out)?;
         }
@@ -69,7 +69,7 @@ const INSTALL: &str = "on Linux, with clang, libbpf-dev, libelf-dev and zlib1g-d
 /// Bits of `CapEff` (capabilities(7)).
 const CAPABILITIES: [(&str, u32); 3] = [("CAP_NET_ADMIN", 12), ("CAP_PERFMON", 38), ("CAP_BPF", 39)];
 
-fn doctor(args: &DoctorArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+fn doctor(args: &DoctorArgs, terminal: Terminal, out: &mut impl Write) -> Result {
     let checks = [build(), kernel(), btf(), control_groups(), capabilities(), tools()];
     if args.json {
         let rows: Vec<_> = checks

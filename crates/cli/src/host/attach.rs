@@ -13,7 +13,7 @@ use rampcc_scenario::Arm;
 
 use super::{HostArgs, caution, told, values};
 use crate::completions;
-use crate::error::{CliError, nearest};
+use crate::error::{CliError, Result, nearest};
 use crate::terminal::Terminal;
 
 /// Attach a start-up algorithm to this host
@@ -74,7 +74,7 @@ pub(crate) struct AttachArgs {
 }
 
 /// Runs the command.
-pub(crate) fn attach(args: &AttachArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+pub(crate) fn attach(args: &AttachArgs, terminal: Terminal, out: &mut impl Write) -> Result {
     let (scope_words, names) = split(&args.scope);
     let names: Vec<&str> =
         args.algorithm.iter().map(String::as_str).chain(names.iter().map(String::as_str)).collect();
@@ -147,7 +147,6 @@ pub(crate) fn attach(args: &AttachArgs, terminal: Terminal, out: &mut impl Write
     Ok(())
 }
 
-/// Whether it is for all that the host does.
 fn whole_host(scope: &Scope) -> bool {
     match scope {
         Scope::System => true,
@@ -156,8 +155,8 @@ fn whole_host(scope: &Scope) -> bool {
     }
 }
 
-/// Asks, if there is somebody to ask.
-fn agreed(scope: &Scope, algorithm: &Algorithm) -> Result<(), CliError> {
+/// Asks, if there is a terminal to ask at.
+fn agreed(scope: &Scope, algorithm: &Algorithm) -> Result {
     let change = format!(
         "every new TCP connection of {scope} that does not choose its own would start with {}",
         algorithm.id
@@ -203,7 +202,7 @@ fn known() -> Vec<&'static str> {
         .collect()
 }
 
-fn algorithm(name: &str) -> Result<&'static Algorithm, CliError> {
+fn algorithm(name: &str) -> Result<&'static Algorithm> {
     match rampcc::algorithm(name) {
         Some(algorithm) if is_yardstick(algorithm) => Err(CliError::input_help(
             format!("`{name}` must know its path in advance, which is impossible on a live host"),
@@ -225,7 +224,7 @@ fn algorithm(name: &str) -> Result<&'static Algorithm, CliError> {
 }
 
 /// What the host allows the algorithm.
-fn guard(args: &AttachArgs) -> Result<Guard, CliError> {
+fn guard(args: &AttachArgs) -> Result<Guard> {
     let least = args.min_rtt.unwrap_or_default();
     let least_rtt_us = u32::try_from(least.as_micros()).map_err(|_| {
         CliError::input_help(
@@ -237,7 +236,7 @@ fn guard(args: &AttachArgs) -> Result<Guard, CliError> {
 }
 
 /// The kernel's defaults with `--set` on top.
-fn options(algorithm: &'static Algorithm, set: &[String]) -> Result<Options, CliError> {
+fn options(algorithm: &'static Algorithm, set: &[String]) -> Result<Options> {
     let mut arm = Arm::parse(algorithm.id)?;
     for text in set {
         let parts = text.split_once('=').and_then(|(key, value)| {

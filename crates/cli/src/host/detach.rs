@@ -6,7 +6,7 @@ use clap::Args;
 use rampcc_host::{Detached, HostError, Restored, Scope};
 
 use super::{HostArgs, told};
-use crate::error::CliError;
+use crate::error::Result;
 use crate::terminal::Terminal;
 
 /// Detach, and restore exactly what was there before
@@ -37,7 +37,7 @@ pub(crate) struct DetachArgs {
 }
 
 /// Runs the command.
-pub(crate) fn detach(args: &DetachArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+pub(crate) fn detach(args: &DetachArgs, terminal: Terminal, out: &mut impl Write) -> Result {
     let scope = if args.scope.is_empty() { None } else { Some(Scope::parse(&args.scope).map_err(told)?) };
     let mut host = args.host.host();
     if args.verbose {
@@ -63,7 +63,7 @@ pub(crate) fn detach(args: &DetachArgs, terminal: Terminal, out: &mut impl Write
     Ok(())
 }
 
-fn say(done: &[Detached], terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+fn say(done: &[Detached], terminal: Terminal, out: &mut impl Write) -> Result {
     for detached in done {
         let names = if detached.names.is_empty() {
             String::new()

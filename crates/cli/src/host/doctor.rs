@@ -7,7 +7,7 @@ use rampcc_host::doctor::{Check, State, can_attach, examine, loadable};
 use serde_json::json;
 
 use super::{HostArgs, caution};
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::terminal::Terminal;
 
 /// Check what works on this host, what does not, and how to fix it
@@ -31,7 +31,7 @@ pub(crate) struct DoctorArgs {
 }
 
 /// Runs the command.
-pub(crate) fn doctor(args: &DoctorArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+pub(crate) fn doctor(args: &DoctorArgs, terminal: Terminal, out: &mut impl Write) -> Result {
     let mut tried = loadable();
     tried.truncate(if args.all { tried.len() } else { 1 });
     let mut checks = Vec::new();
@@ -78,7 +78,7 @@ pub(crate) fn doctor(args: &DoctorArgs, terminal: Terminal, out: &mut impl Write
     Err(CliError::Kernel { message: format!("attaching cannot work here: {}", names.join(", ")), help: None })
 }
 
-fn say(check: &Check, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+fn say(check: &Check, terminal: Terminal, out: &mut impl Write) -> Result {
     let word = format!("{:<10}", check.state.word());
     let word = if check.state == State::Ok { word } else { terminal.bold(&word) };
     writeln!(out, "{word}{:<18}{}", check.name, check.found)?;

@@ -11,7 +11,7 @@ use rampcc_host::metrics::{MetricsServer, text};
 use rampcc_host::publish;
 
 use super::{HostArgs, told};
-use crate::error::CliError;
+use crate::error::Result;
 use crate::progress::interruption;
 
 /// How often Ctrl-C is looked for.
@@ -34,7 +34,7 @@ pub(crate) struct ExportArgs {
 }
 
 /// Runs the command.
-pub(crate) fn export(args: &ExportArgs, out: &mut impl Write) -> Result<(), CliError> {
+pub(crate) fn export(args: &ExportArgs, out: &mut impl Write) -> Result {
     let host = args.host.host();
     if let Some(address) = args.listen {
         let interrupted = interruption();

@@ -16,7 +16,7 @@ use rampcc_testbed::{
 };
 
 use super::told;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 
 /// The emulator starts after the trial, and a connection may be its last.
 const LONGER: Duration = Duration::from_secs(1);
@@ -36,7 +36,7 @@ pub(super) struct Running {
 
 impl Load {
     /// The web sessions of a scenario.
-    pub(super) fn new(name: &str, seed: u64) -> Result<Self, CliError> {
+    pub(super) fn new(name: &str, seed: u64) -> Result<Self> {
         let mut scenario = Scenario::open_with(name, &[])?;
         let web = |kind: &TrafficKind| matches!(kind, TrafficKind::Web { .. });
         let only_web = scenario.traffic.iter().all(|traffic| web(&traffic.kind));
@@ -68,13 +68,13 @@ impl Load {
     }
 
     /// Begins, for so long. `stop` ends it early.
-    pub(super) fn start(mut self, time: Duration, stop: &Arc<AtomicBool>) -> Result<Running, CliError> {
+    pub(super) fn start(mut self, time: Duration, stop: &Arc<AtomicBool>) -> Result<Running> {
         let after = Time::from_secs_f64((time + LONGER).as_secs_f64());
         self.scenario.stop = Stop { after, when_complete: false };
         let (scenario, seed, group, raised) = (self.scenario, self.seed, self.group, Arc::clone(stop));
         let options = Options {
             attempts: 1,
-            // The verdict goes beside the report.
+            // The verdict is written next to the report.
             keep_refused: true,
             servers_in: Some(group.path().to_path_buf()),
             ..Options::default()
@@ -105,7 +105,7 @@ impl Running {
     }
 
     /// Waits for its end, or ends it; how true its paths were.
-    pub(super) fn end(self, in_time: bool) -> Result<Option<String>, CliError> {
+    pub(super) fn end(self, in_time: bool) -> Result<Option<String>> {
         if !in_time {
             self.stop.store(true, Ordering::Relaxed);
         }

@@ -18,7 +18,7 @@ use clap::{Args, Subcommand};
 use rampcc::{Algorithm, Traits};
 use rampcc_host::{Host, HostError, PINS, RECORDS, printable};
 
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::terminal::Terminal;
 
 /// What can be done to a live host.
@@ -51,8 +51,7 @@ impl HostArgs {
 }
 
 impl HostCommand {
-    /// Runs the command.
-    pub(crate) fn run(self, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+    pub(crate) fn run(self, terminal: Terminal, out: &mut impl Write) -> Result {
         match self {
             Self::Attach(args) => delivered(|text| attach::attach(&args, terminal, text)),
             Self::Status(args) => status::status(&args, terminal, out),
@@ -67,7 +66,7 @@ impl HostCommand {
 
 /// What has changed this host tells by its exit code whether it did. Where standard output takes no more, standard error
 /// gets the text.
-fn delivered(work: impl FnOnce(&mut Vec<u8>) -> Result<(), CliError>) -> Result<(), CliError> {
+fn delivered(work: impl FnOnce(&mut Vec<u8>) -> Result) -> Result {
     let mut text = Vec::new();
     let done = work(&mut text);
     let mut out = io::stdout().lock();

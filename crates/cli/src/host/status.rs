@@ -10,7 +10,7 @@ use rampcc_linux::{Counters, Guard};
 use serde_json::{Value, json};
 
 use super::{HostArgs, told};
-use crate::error::CliError;
+use crate::error::Result;
 use crate::table::table;
 use crate::terminal::Terminal;
 
@@ -29,7 +29,7 @@ pub(crate) struct StatusArgs {
 }
 
 /// Runs the command.
-pub(crate) fn status(args: &StatusArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+pub(crate) fn status(args: &StatusArgs, terminal: Terminal, out: &mut impl Write) -> Result {
     let attachments = args.host.host().attachments().map_err(told)?;
     if args.json {
         let all: Vec<_> = attachments.iter().map(to_json).collect();

@@ -17,7 +17,7 @@ use super::load::{Load, Running};
 use super::units::{number, seconds};
 use super::{caution, told, values};
 use crate::completions;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::progress::interruption;
 use crate::table::table;
 use crate::terminal::Terminal;
@@ -83,7 +83,7 @@ pub(crate) struct TrialArgs {
 }
 
 /// Runs the command.
-pub(crate) fn trial(args: &TrialArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+pub(crate) fn trial(args: &TrialArgs, terminal: Terminal, out: &mut impl Write) -> Result {
     if let Some(directory) = &args.report {
         let report = TrialReport::read(directory).map_err(told)?;
         return show(args, &report, terminal, out);
@@ -128,7 +128,7 @@ pub(crate) fn trial(args: &TrialArgs, terminal: Terminal, out: &mut impl Write) 
 }
 
 impl TrialArgs {
-    fn options(&self, load: Option<&Load>) -> Result<TrialOptions, CliError> {
+    fn options(&self, load: Option<&Load>) -> Result<TrialOptions> {
         let cgroup = self.cgroup.as_deref().or_else(|| load.map(Load::cgroup));
         let (Some(arm), Some(cgroup)) = (&self.arm, cgroup) else {
             return Err(CliError::input("a trial needs an arm, and --cgroup or --over"));
@@ -150,7 +150,7 @@ impl TrialArgs {
     }
 }
 
-fn run(trial: &mut Trial, interrupted: &AtomicBool, load: Option<&Running>) -> Result<(), CliError> {
+fn run(trial: &mut Trial, interrupted: &AtomicBool, load: Option<&Running>) -> Result {
     let plan = trial.plan();
     let bar = bar(plan.length_s);
     if bar.is_hidden() {
@@ -205,12 +205,7 @@ fn words(trial: &Trial, progress: &Progress) -> String {
     format!("{}, {}; {ratio}; look {looks} of {of}{stage}", arm(0), arm(1))
 }
 
-fn show(
-    args: &TrialArgs,
-    report: &TrialReport,
-    terminal: Terminal,
-    out: &mut impl Write,
-) -> Result<(), CliError> {
+fn show(args: &TrialArgs, report: &TrialReport, terminal: Terminal, out: &mut impl Write) -> Result {
     if args.json {
         let text = serde_json::to_string_pretty(report).expect("string keys only");
         return Ok(writeln!(out, "{text}")?);

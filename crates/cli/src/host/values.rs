@@ -6,7 +6,7 @@ use rampcc_host::trial::TrialArm;
 use rampcc_linux::Options;
 use rampcc_scenario::Arm;
 
-use crate::error::CliError;
+use crate::error::Result;
 
 /// From percent to a share.
 pub(crate) fn percent(text: &str) -> Result<f64, String> {
@@ -34,7 +34,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// An algorithm with its parameters, as `ramp compare` writes it, or one of the kernel's congestion controls.
-pub(crate) fn trial_arm(text: &str) -> Result<TrialArm, CliError> {
+pub(crate) fn trial_arm(text: &str) -> Result<TrialArm> {
     let head = text.split(':').next().unwrap_or(text);
     let known = |name: &str| matches!(TrialArm::parse(name), TrialArm::Ours { .. });
     if !text.contains([':', '=']) && !known(head) {

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::units::{bytes, evidence, rate, seconds};
 use super::{HostArgs, told};
-use crate::error::CliError;
+use crate::error::Result;
 use crate::progress::interruption;
 use crate::terminal::Terminal;
 
@@ -50,7 +50,7 @@ pub(crate) struct WatchArgs {
 }
 
 /// Runs the command.
-pub(crate) fn watch(args: &WatchArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+pub(crate) fn watch(args: &WatchArgs, terminal: Terminal, out: &mut impl Write) -> Result {
     let screen = !args.once && !args.json && io::stdout().is_terminal();
     let mut live = Live::new(&args.host.host(), args.once || screen);
     if args.all {
@@ -65,12 +65,7 @@ pub(crate) fn watch(args: &WatchArgs, terminal: Terminal, out: &mut impl Write) 
     if screen { redraw(&mut live, interval, terminal, out) } else { stream(args, &mut live, interval, out) }
 }
 
-fn once(
-    args: &WatchArgs,
-    snapshot: &Snapshot,
-    terminal: Terminal,
-    out: &mut impl Write,
-) -> Result<(), CliError> {
+fn once(args: &WatchArgs, snapshot: &Snapshot, terminal: Terminal, out: &mut impl Write) -> Result {
     if args.json {
         let text = serde_json::to_string_pretty(snapshot).expect("string keys only");
         return Ok(writeln!(out, "{text}")?);
@@ -87,12 +82,7 @@ fn once(
 }
 
 /// One line for each start-up that ends.
-fn stream(
-    args: &WatchArgs,
-    live: &mut Live,
-    interval: Duration,
-    out: &mut impl Write,
-) -> Result<(), CliError> {
+fn stream(args: &WatchArgs, live: &mut Live, interval: Duration, out: &mut impl Write) -> Result {
     let interrupted = interruption();
     let mut refreshed = Instant::now();
     while !interrupted.load(Ordering::Relaxed) {
@@ -122,17 +112,12 @@ fn stream(
     Ok(())
 }
 
-fn redraw(
-    live: &mut Live,
-    interval: Duration,
-    terminal: Terminal,
-    out: &mut impl Write,
-) -> Result<(), CliError> {
+fn redraw(live: &mut Live, interval: Duration, terminal: Terminal, out: &mut impl Write) -> Result {
     let interrupted = interruption();
     let mut view = View::default();
     let (began, mut refreshed) = (Instant::now(), Instant::now());
     let screen = Screen::enter(out)?;
-    let mut run = || -> Result<(), CliError> {
+    let mut run = || -> Result {
         while !interrupted.load(Ordering::Relaxed) {
             if refreshed.elapsed() >= REFRESH {
                 live.refresh().map_err(told)?;
@@ -164,7 +149,7 @@ fn redraw(
 }
 
 /// What is detached between two looks is gone by the next [`Live::refresh`].
-fn look(live: &mut Live) -> Result<Snapshot, CliError> {
+fn look(live: &mut Live) -> Result<Snapshot> {
     if let Ok(snapshot) = live.look() {
         return Ok(snapshot);
     }
@@ -205,7 +190,7 @@ fn ends(local: std::net::SocketAddr, remote: std::net::SocketAddr) -> String {
     format!("{local} > {remote}")
 }
 
-/// What is on the screen beside the connections of the moment.
+/// What is on the screen besides the connections of the moment.
 #[derive(Default)]
 struct View {
     recent: VecDeque<(Instant, Exit)>,

@@ -11,7 +11,7 @@ use crate::guide::install_and_remove;
 use crate::machine::{Idle, Kernel, Tree};
 use crate::ready::program_path;
 
-/// Beside what every machine takes.
+/// Besides what every machine takes.
 pub(crate) const PROGRAMS: &[&str] =
     &["mkfs.ext4", "tc", "install", "systemctl", "systemd-sysusers", "systemd-tmpfiles"];
 const SYSTEMD: &str = "/lib/systemd/systemd";

@@ -31,9 +31,7 @@ fn a_host_with_linux_6_12() {
 
 /// What doctor says of the kernel, and whether a registration has a link.
 fn host(series: &str, kernel_state: &str, linked: bool) {
-    if !unobstructed(no_systemd().as_deref()) {
-        return;
-    }
+    let Some(()) = unobstructed(no_systemd().as_deref()) else { return };
     let Some(kernel) = Kernel::found(series, PROGRAMS) else { return };
     let disk = Disk::new(series, &kernel);
 

@@ -1,4 +1,4 @@
-//! Programs beside a busy loop, of a ramp that is killed, and of a user without privileges.
+//! Programs next to a busy loop, of a ramp that is killed, and of a user without privileges.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
-use super::{SERVER, alone, compare, ready, with_word};
+use super::{SERVER, compare, ready, with_word};
 use crate::support::{Place, stderr};
 
 /// Comparisons of a program with itself, and of these those that may say that it differs.
@@ -17,10 +17,7 @@ const ALIKE: (usize, usize) = (100, 5);
 #[test]
 #[ignore = "long: make programs-alike"]
 fn identical_programs_beside_a_busy_loop_rarely_differ() {
-    if !ready() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = ready() else { return };
     let place = Place::new("programs_alike");
     let same = format!("[same]\nserver = '{SERVER}'\nlistens = 'tcp'\n");
     place.write("same.toml", &same);
@@ -74,10 +71,7 @@ fn identical_programs_beside_a_busy_loop_rarely_differ() {
 
 #[test]
 fn nothing_outlives_a_ramp_that_is_killed() {
-    if !ready() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = ready() else { return };
     let place = Place::new("programs_killed");
     // It leaves its process group and its session, and waits there: with its child, and its child's child.
     let stubborn = place.write(
@@ -118,10 +112,8 @@ fn somebody_without_privileges_plays_programs_in_a_user_namespace() {
     let obstacle =
         ["unshare", "setpriv", "mknod"].into_iter().find(|name| ready::program_path(name).is_none());
     let obstacle = obstacle.map(|missing| format!("{missing} is missing"));
-    if !ready() || !ready::unobstructed(obstacle.as_deref()) {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = ready() else { return };
+    let Some(()) = ready::unobstructed(obstacle.as_deref()) else { return };
     let directory = std::env::temp_dir().join(format!("ramp-programs-{}", std::process::id()));
     fs::create_dir_all(&directory).unwrap();
     chown(&directory, Some(NOBODY), Some(NOBODY)).unwrap();
@@ -131,7 +123,7 @@ fn somebody_without_privileges_plays_programs_in_a_user_namespace() {
     // Everybody may open TUN devices there, as udev lets them, and whatever this machine's own device is like.
     let script = "mount -t tmpfs none /dev/net && mknod -m 666 /dev/net/tun c 10 200 && exec setpriv \"$@\"";
     let user = NOBODY.to_string();
-    // A server that needs nothing of a home: the machine's Python may be somebody's own.
+    // A server that needs nothing of a home: the machine's Python may be in a user's home.
     let server = "a=/usr/bin/python3 -m http.server {port} --bind {address} --directory {dir}";
     let ramp = || {
         let mut command = Command::new("unshare");

@@ -12,20 +12,17 @@ use std::fs;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
-use support::{Place, said, stderr};
+use support::{Place, said, stderr, words};
 
 /// One at a time: runs in real time have the machine for themselves.
 static ALONE: Mutex<()> = Mutex::new(());
 
-fn alone() -> MutexGuard<'static, ()> {
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Whether this user may emulate paths at all, and has the test's server.
-fn ready() -> bool {
+/// The machine, if this user may emulate paths at all, and has the test's server.
+fn ready() -> Option<MutexGuard<'static, ()>> {
     let python = ready::program_path("python3").is_none().then(|| "python3 is missing".to_owned());
     let obstacle = (!ready::root()).then(|| "not root".to_owned());
     ready::unobstructed(obstacle.or_else(ready::no_tun).or(python).as_deref())
+        .map(|()| ALONE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 const PATH: [&str; 9] =
@@ -36,7 +33,6 @@ fn compare<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&["compare", "--on", "program"], &PATH[..], more].concat()
 }
 
-/// Runs that a directory keeps.
 fn runs(place: &Place, directory: &str) -> usize {
     fs::read_dir(place.path(directory).join("runs")).map_or(0, |runs| {
         runs.flatten().filter(|run| run.path().extension().is_some_and(|kind| kind == "json")).count()
@@ -55,10 +51,7 @@ fn with_word(word: &str) -> Vec<String> {
 
 #[test]
 fn a_server_is_a_row_with_what_the_path_saw_and_found_again() {
-    if !ready() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = ready() else { return };
     let place = Place::new("programs_row");
     let server = format!("own={SERVER}");
     let arguments = compare(&["--row", "python", "--row", &server, "--runs", "2", "--out", "out", "--json"]);
@@ -69,7 +62,7 @@ fn a_server_is_a_row_with_what_the_path_saw_and_found_again() {
     assert_eq!(arms.len(), 2);
     for arm in arms {
         let metric = |id: &str| arm["metrics"][id]["mean"].as_f64().unwrap_or_else(|| panic!("{id}: {arm}"));
-        // 300 kB at 19.3 Mbit/s take 124 ms, beside a handshake and several round trips of 40 ms.
+        // 300 kB at 19.3 Mbit/s take 124 ms, plus a handshake and several round trips of 40 ms.
         assert!((0.2..2.0).contains(&metric("download_time")), "{arm}");
         assert!(metric("queue_peak") > 0.0 && metric("unfinished") == 0.0);
         assert!(arm["steering"].as_str().is_none_or(|text| text.contains("http.server")));
@@ -90,10 +83,7 @@ fn a_server_is_a_row_with_what_the_path_saw_and_found_again() {
 
 #[test]
 fn programs_and_kernel_rows_meet_on_the_same_draws() {
-    if !ready() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = ready() else { return };
     let place = Place::new("programs_linux");
     let mut arguments = vec!["compare", "--on", "linux,program"];
     arguments.extend(PATH);
@@ -109,10 +99,7 @@ fn programs_and_kernel_rows_meet_on_the_same_draws() {
 
 #[test]
 fn what_programs_do_wrong_is_one_sentence_and_counts_for_nothing() {
-    if !ready() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = ready() else { return };
     let place = Place::new("programs_wrong");
     let script = |name: &str, text: &str| place.write(name, text).to_string_lossy().into_owned();
     let short = script(
@@ -206,16 +193,8 @@ fn what_programs_do_wrong_is_one_sentence_and_counts_for_nothing() {
     let limited = "[slow]\nserver = 'python3 -m http.server {port} --bind {address} --directory {dir}'\n\
                    client = 'sleep 98.765'\nlimit-s = 1\n";
     place.write("limited.toml", limited);
-    let output = place.ramp(&compare(&[
-        "--programs",
-        "limited.toml",
-        "--row",
-        "slow",
-        "--runs",
-        "1",
-        "--out",
-        "out-limited",
-    ]));
+    let output =
+        place.ramp(&compare(&words("--programs limited.toml --row slow --runs 1 --out out-limited")));
     let text = said(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("row `slow`: the client had not ended after its limit of 1 s"), "{text}");
@@ -285,10 +264,7 @@ fn bad_requests_are_refused_before_anything_is_written() {
 /// A gate's answer about programs is one, whatever it is, and its paths are twelve; what fails is no answer.
 #[test]
 fn a_gate_plays_two_programs_on_twelve_paths() {
-    if !ready() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = ready() else { return };
     let place = Place::new("programs_gate");
     let asked = ["gate", "--a", "python", "--b", SERVER, "--pairs", "2", "--json", "--markdown", "gate.md"];
     let output = place.ramp(&asked);
@@ -321,10 +297,7 @@ fn a_gate_plays_two_programs_on_twelve_paths() {
 /// The simulator's nearest rows stand for programs on neighbouring paths.
 #[test]
 fn how_far_an_answer_carries_is_played_by_the_nearest_rows() {
-    if !ready() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = ready() else { return };
     let place = Place::new("programs_like");
     let row = |name: &str, before: &str, like: &str| {
         format!("[{name}]\nserver = '{before}{SERVER}'\nlike = '{like}'\n")
@@ -332,17 +305,9 @@ fn how_far_an_answer_carries_is_played_by_the_nearest_rows() {
     place.write("rows.toml", &(row("one", "", "slow_start") + &row("other", "exec ", "hystart")));
     let mut arguments = vec!["compare", "--on", "program"];
     arguments.extend(PATH.into_iter().filter(|word| *word != "--exact"));
-    arguments.extend([
-        "--uncertain",
-        "path.rtt=20ms..80ms",
-        "--programs",
-        "rows.toml",
-        "--row",
-        "one",
-        "--row",
-        "other",
-    ]);
-    arguments.extend(["--runs", "2", "--out", "out"]);
+    arguments.extend(words(
+        "--uncertain path.rtt=20ms..80ms --programs rows.toml --row one --row other --runs 2 --out out",
+    ));
     let output = place.patiently(&arguments);
     assert!(output.status.success(), "{}", stderr(&output));
     let table = String::from_utf8(output.stdout).unwrap();

@@ -2,10 +2,9 @@
 
 use serde_json::Value;
 
-use super::{SERVER, alone, compare, ready, said};
+use super::{SERVER, compare, ready, said};
 use crate::support::{Place, stderr};
 
-/// The one run that a directory keeps.
 fn only_run(place: &Place, directory: &str) -> Value {
     let all = place.files(&format!("{directory}/runs"));
     let mut runs = all.iter().filter_map(|(_, bytes)| serde_json::from_slice::<Value>(bytes).ok());
@@ -17,10 +16,7 @@ fn only_run(place: &Place, directory: &str) -> Value {
 /// Marks that a sender would let the path set, several connections, and UDP that leaves in bursts of the kernel's making.
 #[test]
 fn the_path_sees_whatever_programs_speak() {
-    if !ready() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = ready() else { return };
     let place = Place::new("programs_speak");
     place.write(
         "bursts.py",
@@ -75,10 +71,7 @@ fn the_path_sees_whatever_programs_speak() {
 /// The same server and client over both versions of IP, as ramp's own client has it and as another one.
 #[test]
 fn ipv6_changes_nothing_but_its_headers() {
-    if !ready() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = ready() else { return };
     let place = Place::new("programs_ipv6");
     let client = "python3 -c \"import urllib.request as u; u.urlopen(\\\"{url}\\\").read()\"";
     let row = |name: &str, more: &str| format!("[{name}]\nserver = '{SERVER}'\n{more}\n");
@@ -121,10 +114,7 @@ fn ipv6_changes_nothing_but_its_headers() {
 /// Queues that mark do so to packets of senders that ask for it, whatever version of IP carries them; others they drop.
 #[test]
 fn links_mark_instead_of_dropping_where_a_sender_lets_them() {
-    if !ready() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = ready() else { return };
     let place = Place::new("programs_ecn");
     let row = |name: &str, more: &str| {
         format!("[{name}]\nserver = '{SERVER}'\ncongestion-control = 'cubic'\n{more}\n")

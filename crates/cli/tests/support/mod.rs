@@ -10,26 +10,14 @@ pub(crate) use place::Place;
 #[path = "../../../experiment/tests/support/place.rs"]
 mod place;
 
-/// A small path: a few round trips, two rows, two seeds.
-pub(crate) const SMALL: [&str; 16] = [
-    "compare",
-    "--rate",
-    "20mbit",
-    "--rtt",
-    "40ms",
-    "--buffer",
-    "1bdp",
-    "--size",
-    "500kB",
-    "--algorithms",
-    "slow_start,hystart",
-    "--runs",
-    "2",
-    // Without chance there would be one run.
-    "--jitter",
-    "1ms",
-    "--exact",
-];
+/// A small path: a few round trips, two rows, two seeds. Without jitter there would be one run.
+pub(crate) const SMALL: &str = "compare --rate 20mbit --rtt 40ms --buffer 1bdp --size 500kB --algorithms slow_start,hystart \
+                                --runs 2 --jitter 1ms --exact";
+
+/// A command line as it is typed, without quotes.
+pub(crate) fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
 
 impl Place {
     pub(crate) fn path(&self, name: &str) -> PathBuf {

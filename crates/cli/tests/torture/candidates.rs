@@ -51,7 +51,7 @@ const CASES: [Case; 10] = [
     case("forges", "", "write(0, \"\\3\\0\\0\\0\\377\\377\\377\", 7);", "has broken its process"),
 ];
 const FORBIDDEN: &str = "asked the kernel for what a candidate may not do (SIGSYS)";
-/// Told by nobody: it has to be stopped.
+/// Nothing reports it: it has to be stopped.
 const HANGS: Case = case("hangs", "", "for (volatile int i = 0;; i++) ;", "");
 
 /// The headers in a directory.

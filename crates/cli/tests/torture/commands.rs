@@ -17,7 +17,7 @@ const TRIED: &str = "hystartpp";
 /// Within which the kernel drops what a dead process had.
 pub(crate) const FREED: Duration = Duration::from_secs(20);
 
-/// How long a command takes that nobody kills.
+/// How long a command takes that is not killed.
 pub(crate) fn whole(bench: &Bench) -> Duration {
     let scope = &bench.scopes()[1];
     let began = Instant::now();

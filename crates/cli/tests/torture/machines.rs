@@ -21,7 +21,7 @@ const USERS: &str =
     "root:x:0:0::/:/bin/sh\\nwww-data:x:33:33::/:/bin/sh\\nnobody:x:65534:65534::/:/bin/sh\\n";
 
 /// A C compiler that hands out what it has kept, and before that keeps what it makes: a machine has none, and what is tested
-/// there is what becomes of the code. After the last of that it fails, so that nobody plays it here.
+/// there is what becomes of the code. After the last of that it fails, so that it is not played here.
 const COMPILER: &str = r#"#!/bin/sh
 set -e
 kind=so last=

@@ -46,9 +46,7 @@ fn number(name: &str, usual: u64) -> u64 {
 #[test]
 fn the_host_is_as_before_whatever_happens_to_it() {
     let no_cgroup = || cgroup2().is_none().then(|| "no cgroup2 is mounted".to_owned());
-    if !ready::unobstructed(ready::obstacle().or_else(no_cgroup).as_deref()) {
-        return;
-    }
+    let Some(()) = ready::unobstructed(ready::obstacle().or_else(no_cgroup).as_deref()) else { return };
     let parts = parts();
     let (seconds, seed) = (number("RAMP_TORTURE_SECONDS", 60), number("RAMP_TORTURE_SEED", 1));
     let mut kernel = KernelLog::open();

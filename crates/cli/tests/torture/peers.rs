@@ -148,7 +148,6 @@ struct Connection {
     segments: u32,
 }
 
-/// What matters of a segment.
 struct Segment {
     port: u16,
     sequence: u32,

@@ -16,7 +16,7 @@ const HERE: Ipv4Addr = Ipv4Addr::new(10, 79, 1, 1);
 const ALGORITHMS: [&str; 4] = ["best", "paced", "reach", "suss"];
 /// A client must cost more so many times before it counts. On a busy machine Linux 6.18 was seen, in one of a hundred
 /// measurements, to handle an ACK of some connections without calling any program of their congestion control; the send buffer
-/// then went to its largest size, apparently by a factor that nobody had returned.
+/// then went to its largest size, apparently by memory that was not returned.
 const TRIES: usize = 3;
 const TOGETHER: usize = 24;
 /// More than any buffer holds.
@@ -113,7 +113,7 @@ fn measured(bench: &Bench, own: Option<&str>, reads: Reads) -> Result<u64, Strin
     })
 }
 
-/// Writes until nobody reads.
+/// Writes until the reader is gone.
 fn fill(mut server: &TcpStream) {
     server.set_write_timeout(Some(STUCK)).expect("SO_SNDTIMEO");
     let (block, mut sent) = ([7; 16 << 10], 0);

@@ -1,4 +1,4 @@
-//! Records that somebody else has made.
+//! Records made by others.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
@@ -17,7 +17,7 @@ const NOBODY: u32 = 65_534;
 /// Makes something at a path; the other is a file that must stay as it is.
 type Plant = fn(&Path, &Path);
 
-/// What is no record of ours in its place: the copy beside the pins must do.
+/// What is no record of ours in its place: the copy next to the pins must do.
 const PLANTS: [(&str, Plant); 8] = [
     ("a pipe", |path, _| drop(shell(&format!("mkfifo {}", path.display())))),
     ("a link to a file", |path, victim| symlink(victim, path).expect("a link")),

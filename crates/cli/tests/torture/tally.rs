@@ -44,12 +44,12 @@ impl Tally {
         }
     }
 
-    /// Something worth knowing beside it.
+    /// Something else worth knowing.
     pub(crate) fn count(&mut self, what: &'static str, more: u64) {
         *self.counts.entry(what).or_default() += more;
     }
 
-    /// The largest of what is told.
+    /// The largest reported value.
     pub(crate) fn most(&mut self, what: &'static str, value: u64) {
         let most = self.counts.entry(what).or_default();
         *most = value.max(*most);

@@ -31,7 +31,7 @@ const PROGRAMS: &[&str] = &[
 static PROBES: AtomicU32 = AtomicU32::new(0);
 
 /// Whether systemd can be started here.
-pub(crate) fn ready() -> bool {
+pub(crate) fn ready() -> Option<()> {
     let missing = || {
         let program = PROGRAMS.iter().find(|program| program_path(program).is_none());
         program.map(|program| format!("{program} is missing: run scripts/setup test"))

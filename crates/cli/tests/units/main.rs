@@ -44,9 +44,7 @@ fn attached(scope: &str, algorithm: &str) -> (String, String) {
 
 #[test]
 fn systemd_starts_and_stops_them_and_nobody_else_can() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let machine = Machine::boot();
     let before = default(&machine);
     install(&machine);
@@ -55,7 +53,7 @@ fn systemd_starts_and_stops_them_and_nobody_else_can() {
     // Others may look for pins no more than before.
     assert!(machine.run(&["stat", "-c", "%a", "/sys/fs/bpf"]).trim().ends_with("700"));
 
-    // The exporter, which is nobody, sees that it is in force, and its counters.
+    // The exporter, which runs as `nobody`, sees that it is in force, and its counters.
     let scrape = || machine.run(&["curl", "-sS", "--max-time", "20", METRICS]);
     let sample = |name: &str| {
         let text = scrape();
@@ -121,9 +119,7 @@ fn systemd_starts_and_stops_them_and_nobody_else_can() {
 
 #[test]
 fn a_stopped_unit_detaches_what_it_has_attached_whatever_its_files_say_by_then() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let machine = Machine::boot();
     let before = default(&machine);
     install(&machine);
@@ -169,9 +165,7 @@ fn a_stopped_unit_detaches_what_it_has_attached_whatever_its_files_say_by_then()
 
 #[test]
 fn an_attachment_outlives_the_restart_of_its_service() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let recipes = blocks("### The control group of a service");
     let [follow_conf, follow_unit, slice_service, slice_conf, slice_unit] = recipes.as_slice() else {
         panic!("{recipes:?}");

@@ -23,9 +23,7 @@ pub(crate) fn start(scenario: &Scenario, options: &Options) -> Option<(Running, 
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let missing = missing_capabilities();
     let obstacle = (!missing.is_empty()).then(|| format!("needs {}", missing.join(" and ")));
-    if !ready::unobstructed(obstacle.or_else(ready::no_tun).as_deref()) {
-        return None;
-    }
+    ready::unobstructed(obstacle.or_else(ready::no_tun).as_deref())?;
     let running = Emulator::start(scenario, 1, options).expect("the emulator starts");
     Some((running, alone))
 }
@@ -45,7 +43,6 @@ pub(crate) fn assert_conserved(report: &ErrorReport) {
     assert_eq!(report.lateness.packets, written);
 }
 
-/// The port of an end.
 pub(crate) fn port(report: &ErrorReport, end: End) -> rampcc_emulator::PortReport {
     report.ports[end as usize]
 }

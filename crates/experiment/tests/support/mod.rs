@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use rampcc::Time;
-use rampcc_backend::{Backend, BackendError, Control, Play, Played};
+use rampcc_backend::{Backend, BackendError, Control, Play, Played, Result};
 use rampcc_scenario::Scenario;
 use rampcc_trace::{FlowEvent, FlowSample, LinkSample, Observer, Outcome};
 
@@ -14,7 +14,7 @@ pub(crate) use place::Place;
 
 mod place;
 
-/// Files of samples, by algorithm and seed: all that a backend takes beside this is the trait.
+/// Files of samples, by algorithm and seed: all else that a backend takes is the trait.
 #[derive(Default)]
 pub(crate) struct Replay(pub(crate) BTreeMap<(&'static str, u64), Vec<u8>>);
 
@@ -52,12 +52,7 @@ impl Backend for Replay {
         Err(vec![format!("nothing of {id} is recorded")])
     }
 
-    fn run(
-        &self,
-        play: &Play<'_>,
-        observer: &mut dyn Observer,
-        _: &AtomicBool,
-    ) -> Result<Played, BackendError> {
+    fn run(&self, play: &Play<'_>, observer: &mut dyn Observer, _: &AtomicBool) -> Result<Played> {
         let key = (play.scenario.steering.algorithm.id, play.seed);
         let file = self.0.get(&key).ok_or_else(|| BackendError::Failed(format!("no file for {key:?}")))?;
         let mut last = Last(observer, Time::ZERO);

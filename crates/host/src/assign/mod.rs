@@ -17,7 +17,7 @@ use rampcc_linux::{Held, explained, read_only, share};
 
 pub use event::{AssignCounters, AssignEvent, Done, Opened};
 
-use crate::error::HostError;
+use crate::error::{HostError, Result};
 
 const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/assign.bpf.o"));
 /// Shares are out of this many.
@@ -83,7 +83,7 @@ struct Received {
 
 impl Assign {
     /// Begins with the next connection.
-    pub fn attach(cgroup: &Path, arms: &[AssignArm], options: AssignOptions) -> Result<Self, HostError> {
+    pub fn attach(cgroup: &Path, arms: &[AssignArm], options: AssignOptions) -> Result<Self> {
         check(arms)?;
         let directory = open_cgroup(cgroup)?;
         let settings = settings(arms, options);
@@ -114,14 +114,14 @@ impl Assign {
     }
 
     /// Leaves new connections alone from now on; those that were assigned are still followed.
-    pub fn close(&self) -> Result<(), HostError> {
+    pub fn close(&self) -> Result {
         let map = self.object.maps().find(|map| map.name() == OVER).expect("the object has its switch");
         map.update(&0u32.to_ne_bytes(), &1u32.to_ne_bytes(), MapFlags::ANY).map_err(bpf("end the assignment"))
     }
 
     /// Whether another one records what becomes of its connections in one of these control groups, as far as this process
     /// may know: without `CAP_SYS_ADMIN` it may not.
-    pub(crate) fn has_rival(&self, groups: &BTreeSet<u64>) -> Result<bool, HostError> {
+    pub(crate) fn has_rival(&self, groups: &BTreeSet<u64>) -> Result<bool> {
         let own = self.link.info().map_err(bpf("look at the link"))?.id;
         let trials: BTreeSet<u32> = ProgInfoIter::default()
             .filter(|program| program.name == FOLLOWS)
@@ -135,14 +135,14 @@ impl Assign {
     }
 
     /// Assignments so far.
-    pub fn counters(&self) -> Result<AssignCounters, HostError> {
+    pub fn counters(&self) -> Result<AssignCounters> {
         let map =
             self.object.maps().find(|map| map.name() == COUNTERS).expect("the object counts what it assigns");
         counters(&map)
     }
 
     /// Everything recorded since the last call, in order; waits up to `patience` for the first.
-    pub fn drain(&self, patience: Duration) -> Result<Vec<AssignEvent>, HostError> {
+    pub fn drain(&self, patience: Duration) -> Result<Vec<AssignEvent>> {
         if let Some(ring) = &self.ring {
             ring.consume().map_err(bpf("read the ring buffer"))?;
             if !patience.is_zero() && lock(&self.received).events.is_empty() {
@@ -165,7 +165,7 @@ impl Assign {
     /// Lets the assignment outlive this process, by names in an existing directory of a BPF file system.
     ///
     /// [`Assign::detach_pinned`] takes it back.
-    pub fn pin(mut self, directory: &Path) -> Result<(), HostError> {
+    pub fn pin(mut self, directory: &Path) -> Result {
         let pinned = directory.join(PINNED_COUNTERS);
         for mut map in self.object.maps_mut() {
             if map.name() == COUNTERS {
@@ -182,7 +182,7 @@ impl Assign {
     }
 
     /// Counters of a pinned assignment so far.
-    pub fn pinned_counters(directory: &Path) -> Result<AssignCounters, HostError> {
+    pub fn pinned_counters(directory: &Path) -> Result<AssignCounters> {
         let pinned = directory.join(PINNED_COUNTERS);
         let map = read_only(&pinned).map_err(HostError::file("open", &pinned))?;
         counters(&map)
@@ -194,7 +194,7 @@ impl Assign {
     }
 
     /// Ends what [`Assign::pin`] left in a directory; nothing there is no error.
-    pub fn detach_pinned(directory: &Path) -> Result<(), HostError> {
+    pub fn detach_pinned(directory: &Path) -> Result {
         let link = directory.join(PINNED_LINK);
         if let Some(held) = Held::open(&link).map_err(HostError::file("open", &link))? {
             // Acts at once; removing the last name alone would act a moment later.
@@ -229,7 +229,7 @@ impl Assign {
     }
 }
 
-fn counters(map: &impl MapCore) -> Result<AssignCounters, HostError> {
+fn counters(map: &impl MapCore) -> Result<AssignCounters> {
     let bytes =
         map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(bpf("read the counters"))?.unwrap_or_default();
     AssignCounters::parse(&bytes).ok_or_else(|| {
@@ -237,7 +237,7 @@ fn counters(map: &impl MapCore) -> Result<AssignCounters, HostError> {
     })
 }
 
-fn check(arms: &[AssignArm]) -> Result<(), HostError> {
+fn check(arms: &[AssignArm]) -> Result {
     let total: u64 = arms.iter().map(|arm| u64::from(arm.share)).sum();
     if arms.is_empty() || arms.len() > ARMS_MAX || total != u64::from(WHOLE) {
         return Err(HostError::input(
@@ -268,7 +268,7 @@ const NEGOTIATE_ECN: [&str; 2] = ["dctcp", "prague"];
 
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
-fn open_cgroup(path: &Path) -> Result<File, HostError> {
+fn open_cgroup(path: &Path) -> Result<File> {
     let directory = File::open(path).map_err(HostError::file("open the control group", path))?;
     let kind = statfs(path).map_err(|e| HostError::file("examine", path)(e.into()))?.filesystem_type();
     if kind != CGROUP2_SUPER_MAGIC {

@@ -8,7 +8,7 @@ use crate::privileges::NEEDED;
 
 /// Below this a buffer is smaller than what Linux comes with.
 const USUAL_BUFFER_BYTES: u64 = 4 << 20;
-/// Of socket memory beside the algorithm's own state: our bookkeeping, and the kernel's.
+/// Of socket memory besides the algorithm's own state: our bookkeeping, and the kernel's.
 const OVERHEAD_BYTES: usize = 512;
 
 /// Those that need no program in the verifier.

@@ -139,7 +139,7 @@ fn a_file_to_be_locked_is_its_owners_alone() {
     assert!(error.kind() == ErrorKind::InvalidData && error.to_string().contains("another name"), "{error}");
 }
 
-/// Only root can give files away; the tests of attaching do the rest of it as somebody else.
+/// Only root can give files away; the tests of attaching do the rest of it as another user.
 #[test]
 fn the_lock_of_root_is_for_the_owner_of_its_directory_and_nothing_else_is_given_away() {
     const NOBODY: u32 = 65_534;

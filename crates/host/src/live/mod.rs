@@ -10,7 +10,7 @@ use rampcc::{ExitReason, Phase};
 use rampcc_linux::{FlowEvent, FlowRow, Onlooker, Pinned, Start, Watcher};
 use serde::Serialize;
 
-use crate::error::HostError;
+use crate::error::{HostError, Result};
 use crate::host::Host;
 use crate::record::Entry;
 
@@ -36,7 +36,7 @@ pub struct Flow {
     pub remote: SocketAddr,
     /// Phase of start-up.
     pub phase: &'static str,
-    /// Since the handshake; `None`: nobody has seen it open.
+    /// Since the handshake; `None`: its opening was not seen.
     pub age_s: Option<f64>,
     /// The kernel's window.
     pub cwnd_packets: u32,
@@ -141,12 +141,12 @@ impl Live {
     }
 
     /// The start-ups of the kernel's own congestion controls too, on the whole machine, from now on.
-    pub fn with_all(self) -> Result<Self, HostError> {
+    pub fn with_all(self) -> Result<Self> {
         Ok(Self { others: Some(Watcher::load()?), ..self })
     }
 
     /// Takes notice of what has been attached or detached since; what cannot be opened is no longer there.
-    pub fn refresh(&mut self) -> Result<(), HostError> {
+    pub fn refresh(&mut self) -> Result {
         let mut found = Vec::new();
         for (key, entry) in self.host.entries()? {
             let Entry::Known(record) = entry else { continue };
@@ -177,7 +177,7 @@ impl Live {
     }
 
     /// One look at all that [`Live::refresh`] has found.
-    pub fn look(&mut self) -> Result<Snapshot, HostError> {
+    pub fn look(&mut self) -> Result<Snapshot> {
         let mut snapshot = Snapshot::default();
         let now = clock_gettime(ClockId::CLOCK_MONOTONIC).map_err(HostError::system("read the clock"))?;
         let (now, first) = (Duration::from(now), self.kept);
@@ -203,7 +203,7 @@ impl Live {
             snapshot.missed += seen.missed;
         }
         self.kept = false;
-        // What nobody has seen open is older than all others.
+        // What was already open is older than all others.
         let age = |flow: &Flow| flow.age_s.unwrap_or(f64::INFINITY);
         snapshot.flows.sort_by(|a, b| age(b).total_cmp(&age(a)));
         snapshot.exits.sort_by(|a, b| b.ago_s.total_cmp(&a.ago_s));

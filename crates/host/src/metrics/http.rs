@@ -1,8 +1,8 @@
-//! As much of HTTP as a scrape needs, for whoever may connect.
+//! As much of HTTP as a scrape needs, for any client that may connect.
 //!
 //! One request without a body on each connection, then it is closed. Everything is bounded: the head in length, reading and
 //! writing in time, connections in number; where one too many comes, one goes that has not asked, or else one that has its
-//! answer, and only then one that is being answered. One thread serves all, so nobody can make it wait for a single one.
+//! answer, and only then one that is being answered. One thread serves all, so no client can make it wait for a single one.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -28,7 +28,6 @@ impl Default for Limits {
     }
 }
 
-/// Fields of a head.
 const FIELDS: usize = 64;
 /// What is thrown away of what comes after the head, so that closing does not take the answer back.
 const REST_BYTES: usize = 64 << 10;
@@ -152,7 +151,7 @@ impl Server {
             if stream.set_nonblocking(true).is_err() {
                 continue;
             }
-            // Answering others takes time of nobody else's.
+            // Answering others takes no time of this one's.
             let deadline = Instant::now() + self.limits.patience;
             let mut client = Client { stream, deadline, doing: Doing::Reading(Vec::new()) };
             // A scrape has mostly asked already, and then gives way last.
@@ -236,7 +235,7 @@ impl Client {
         }
     }
 
-    /// Its time is over. Who had begun to ask is told, if that goes without waiting.
+    /// Its time is over. A client that had begun a request gets an answer, if that takes no waiting.
     fn expire(&mut self) {
         if let Doing::Reading(head) = &self.doing
             && !head.is_empty()
@@ -307,7 +306,7 @@ mod tests {
     use super::*;
 
     const LIMITS: Limits = Limits { connections: 4, head_bytes: 1024, patience: Duration::from_millis(300) };
-    /// Longer than any socket holds that nobody reads.
+    /// Longer than what a socket holds that is not read.
     const LONG: usize = 32 << 20;
     const SCRAPE: &str = "GET /metrics?x=1 HTTP/1.1\r\nHost: x\r\n\r\n";
 
@@ -319,7 +318,7 @@ mod tests {
         }
     }
 
-    /// What clients do, beside a server; and how many it held at most.
+    /// What clients do, next to a server; and how many it held at most.
     fn beside<T: Send>(limits: Limits, clients: impl FnOnce(SocketAddr) -> T + Send) -> (T, usize) {
         let mut server = Server::listen(([127, 0, 0, 1], 0).into(), limits).expect("it listens");
         let (address, most) = (server.address().expect("of IP"), AtomicUsize::new(0));

@@ -7,7 +7,7 @@ mod server;
 use rampcc::ExitReason;
 use rampcc_linux::Counters;
 
-use crate::error::HostError;
+use crate::error::Result;
 use crate::host::Host;
 use crate::status::{AttachedAlgorithm, Attachment};
 use exposition::{Exposition, Kind};
@@ -16,7 +16,7 @@ pub use exposition::CONTENT_TYPE;
 pub use server::MetricsServer;
 
 /// All counters of everything that is attached to this host, in the text format 0.0.4.
-pub fn text(host: &Host) -> Result<String, HostError> {
+pub fn text(host: &Host) -> Result<String> {
     Ok(of(&host.attachments_alone()?))
 }
 

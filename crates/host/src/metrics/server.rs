@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::http::{Answer, INTERNAL_ERROR, Limits, NOT_FOUND, OK, Server};
 use super::{CONTENT_TYPE, text};
-use crate::error::HostError;
+use crate::error::{HostError, Result};
 use crate::host::Host;
 
 const INDEX: &str = "<!doctype html><title>ramp</title><a href=\"/metrics\">metrics</a>\n";
@@ -26,7 +26,7 @@ struct Last {
 
 impl MetricsServer {
     /// From now on, connections wait for [`Self::poll`].
-    pub fn listen(host: &Host, address: SocketAddr) -> Result<Self, HostError> {
+    pub fn listen(host: &Host, address: SocketAddr) -> Result<Self> {
         let server = Server::listen(address, Limits::default())
             .map_err(HostError::system(format!("listen on {address}")))?;
         Ok(Self { server, host: host.clone(), last: None })
@@ -38,7 +38,7 @@ impl MetricsServer {
     }
 
     /// Goes on with whatever clients want, after waiting for that no longer than `patience`.
-    pub fn poll(&mut self, patience: Duration) -> Result<(), HostError> {
+    pub fn poll(&mut self, patience: Duration) -> Result {
         let Self { server, host, last } = self;
         server
             .poll(patience, |path| answer(path, || latest(last, || text(host))))
@@ -46,10 +46,7 @@ impl MetricsServer {
     }
 }
 
-fn latest(
-    last: &mut Option<Last>,
-    text: impl FnOnce() -> Result<String, HostError>,
-) -> Result<String, HostError> {
+fn latest(last: &mut Option<Last>, text: impl FnOnce() -> Result<String>) -> Result<String> {
     let began = Instant::now();
     if let Some(last) = last.as_ref().filter(|last| began < last.until) {
         return Ok(last.text.clone());
@@ -60,7 +57,7 @@ fn latest(
     Ok(text)
 }
 
-fn answer(path: &str, text: impl FnOnce() -> Result<String, HostError>) -> Answer {
+fn answer(path: &str, text: impl FnOnce() -> Result<String>) -> Answer {
     match path {
         "/metrics" => match text() {
             Ok(body) => Answer { status: OK, kind: CONTENT_TYPE, body },

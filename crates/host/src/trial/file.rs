@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::connection::Connection;
 use super::judge::{Ending, How, TrialReport, judge};
 use super::plan::Plan;
-use crate::error::HostError;
+use crate::error::{HostError, Result};
 use crate::files::Directory;
 
 /// Bytes that no line takes.
@@ -33,7 +33,7 @@ pub(super) struct TrialFile {
 }
 
 impl TrialFile {
-    pub(super) fn create(directory: &Path, plan: &Plan) -> Result<Self, HostError> {
+    pub(super) fn create(directory: &Path, plan: &Plan) -> Result<Self> {
         let path = directory.join(NAME);
         let directory = Directory::make(directory).map_err(HostError::file("create", directory))?;
         let file = directory.create(NAME).map_err(HostError::file("create", &path))?;
@@ -43,25 +43,25 @@ impl TrialFile {
         Ok(trial)
     }
 
-    pub(super) fn connection(&mut self, connection: &Connection) -> Result<(), HostError> {
+    pub(super) fn connection(&mut self, connection: &Connection) -> Result {
         self.write(&Line::Connection(connection.clone()))
     }
 
-    pub(super) fn end(&mut self, ending: &Ending) -> Result<(), HostError> {
+    pub(super) fn end(&mut self, ending: &Ending) -> Result {
         self.write(&Line::End(ending.clone()))?;
         self.flush()
     }
 
-    pub(super) fn flush(&mut self) -> Result<(), HostError> {
+    pub(super) fn flush(&mut self) -> Result {
         self.file.flush().map_err(HostError::file("write", &self.path))
     }
 
     /// Nothing was tried.
-    pub(super) fn discard(self) -> Result<(), HostError> {
+    pub(super) fn discard(self) -> Result {
         self.directory.remove(NAME).map_err(HostError::file("remove", &self.path))
     }
 
-    fn write(&mut self, line: &Line) -> Result<(), HostError> {
+    fn write(&mut self, line: &Line) -> Result {
         let text = serde_json::to_string(line).expect("lines have string keys only");
         writeln!(self.file, "{text}").map_err(HostError::file("write", &self.path))
     }
@@ -69,7 +69,7 @@ impl TrialFile {
 
 impl TrialReport {
     /// Judges what an earlier trial has left in its directory.
-    pub fn read(directory: &Path) -> Result<Self, HostError> {
+    pub fn read(directory: &Path) -> Result<Self> {
         let path = directory.join(NAME);
         let file = Directory::open(directory).and_then(|directory| directory.regular(NAME));
         let missing = || io::Error::from(io::ErrorKind::NotFound);

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process;
 
 use crate::doctor::facts::mounted;
-use crate::error::HostError;
+use crate::error::{HostError, Result};
 
 const PREFIX: &str = "ramp-trial-";
 
-/// A control group that nobody else uses; removed when this is dropped. What runs in it must have ended by then.
+/// A control group that nothing else uses; removed when this is dropped. What runs in it must have ended by then.
 #[derive(Debug)]
 pub struct OwnGroup(PathBuf);
 
@@ -19,7 +19,7 @@ impl OwnGroup {
     /// # Errors
     ///
     /// There is no cgroup v2, or the caller may not write there.
-    pub fn new() -> Result<Self, HostError> {
+    pub fn new() -> Result<Self> {
         let root = mounted("cgroup2").ok_or_else(|| {
             HostError::refused(
                 "no control groups (v2) are mounted",

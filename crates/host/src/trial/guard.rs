@@ -53,14 +53,12 @@ pub struct Stop {
     pub look: u32,
 }
 
-/// An open connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Open {
     pub(crate) arm: usize,
     pub(crate) opened_s: f64,
 }
 
-/// All that is known at a look.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known<'a> {
     pub(crate) now_s: f64,
@@ -80,7 +78,6 @@ impl Guard {
         Self { plan: plan.clone(), looks: 0 }
     }
 
-    /// Looks so far.
     pub(crate) fn looks(&self) -> u32 {
         self.looks
     }

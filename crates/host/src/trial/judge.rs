@@ -23,7 +23,7 @@ pub enum How {
     Completed,
     /// The arm on trial did harm.
     RolledBack(Stop),
-    /// Somebody wanted it to.
+    /// It was interrupted.
     Interrupted,
     /// Its control group was removed.
     Vanished,
@@ -51,7 +51,7 @@ pub struct Ending {
     pub nested: u64,
     /// Assigned, but not followed for want of memory.
     pub without_storage: u64,
-    /// Ends and beginnings that were not told for want of room.
+    /// Ends and beginnings that were not reported for want of room.
     pub lost_events: u64,
 }
 
@@ -144,7 +144,7 @@ pub struct TrialReport {
     pub draw_p: Option<f64>,
     /// One sentence.
     pub verdict: String,
-    /// Notes that a reader needs beside it.
+    /// Notes that a reader needs with it.
     pub notes: Vec<String>,
 }
 

@@ -34,7 +34,7 @@ pub use judge::{ArmFigures, Ending, How, Metric, Row, TrialReport, judge};
 pub use plan::Plan;
 
 use crate::assign::{Assign, AssignArm, AssignCounters, AssignEvent, AssignOptions, WHOLE};
-use crate::error::HostError;
+use crate::error::{HostError, Result};
 use crate::scope::printable;
 use file::TrialFile;
 use guard::{Guard, Known, Open};
@@ -161,7 +161,7 @@ pub struct Trial {
 
 impl Trial {
     /// Begins with the next connection.
-    pub fn start(options: &TrialOptions) -> Result<Self, HostError> {
+    pub fn start(options: &TrialOptions) -> Result<Self> {
         let TrialOptions { arms, share, .. } = options;
         options.check()?;
         let place = place::Place::take(&options.cgroup)?;
@@ -215,7 +215,7 @@ impl Trial {
     }
 
     /// Collects what has happened, waiting up to `patience` for something, and goes on to the next stage when it is time.
-    pub fn poll(&mut self, patience: Duration) -> Result<Stage, HostError> {
+    pub fn poll(&mut self, patience: Duration) -> Result<Stage> {
         self.collect(patience)?;
         let now_s = self.elapsed()?.as_secs_f64();
         match self.stage {
@@ -252,7 +252,7 @@ impl Trial {
     }
 
     /// Ends it now; the control group is as before when this returns.
-    pub fn interrupt(&mut self) -> Result<(), HostError> {
+    pub fn interrupt(&mut self) -> Result {
         if self.stage != Stage::Over {
             let now_s = self.elapsed()?.as_secs_f64();
             self.end(How::Interrupted, now_s)?;
@@ -261,7 +261,7 @@ impl Trial {
     }
 
     /// How it goes.
-    pub fn progress(&self) -> Result<Progress, HostError> {
+    pub fn progress(&self) -> Result<Progress> {
         Ok(Progress {
             stage: self.stage,
             elapsed: self.elapsed()?,
@@ -273,12 +273,12 @@ impl Trial {
     }
 
     /// What it comes to so far.
-    pub fn report(&self) -> Result<TrialReport, HostError> {
+    pub fn report(&self) -> Result<TrialReport> {
         Ok(judge(&self.plan, &self.ending(self.elapsed()?.as_secs_f64()), &self.done))
     }
 
     /// In this order: an exit comes before the end of its connection.
-    fn collect(&mut self, patience: Duration) -> Result<(), HostError> {
+    fn collect(&mut self, patience: Duration) -> Result {
         let Some(assign) = &self.assign else { return Ok(()) };
         let events = assign.drain(patience)?;
         self.counters = assign.counters()?;
@@ -314,7 +314,7 @@ impl Trial {
         self.file.as_mut().map_or(Ok(()), TrialFile::flush)
     }
 
-    fn end(&mut self, how: How, now_s: f64) -> Result<(), HostError> {
+    fn end(&mut self, how: How, now_s: f64) -> Result {
         self.how = how;
         self.ended_s.get_or_insert(now_s);
         self.stage = Stage::Over;
@@ -344,7 +344,7 @@ impl Trial {
         [0, 1].map(|arm| self.open.values().filter(|open| open.arm == arm).count() as u64)
     }
 
-    fn elapsed(&self) -> Result<Duration, HostError> {
+    fn elapsed(&self) -> Result<Duration> {
         Ok(now()?.saturating_sub(self.began))
     }
 }
@@ -356,7 +356,7 @@ impl TrialOptions {
     }
 
     /// Whether it can be done at all.
-    fn check(&self) -> Result<(), HostError> {
+    fn check(&self) -> Result {
         let refuse = |problem: &str, advice: &str| Err(HostError::input(problem, advice));
         if self.share == 0 || self.share >= WHOLE {
             return refuse("one of the arms gets no connections", "a share between 0 and 100 %");
@@ -386,7 +386,7 @@ impl TrialOptions {
         Ok(())
     }
 
-    fn plan(&self, controls: &[String; 2]) -> Result<Plan, HostError> {
+    fn plan(&self, controls: &[String; 2]) -> Result<Plan> {
         let block = self.block.unwrap_or_else(|| (self.length / 20).max(Duration::from_secs(1)));
         let coarse =
             clock_getres(ClockId::CLOCK_MONOTONIC_COARSE).map_err(HostError::system("ask for the tick"))?;
@@ -410,8 +410,8 @@ impl TrialOptions {
     }
 }
 
-/// Under a name that nothing else has: what is attached to the host goes on beside it.
-fn put_in(arm: &TrialArm) -> Result<Option<Loaded>, HostError> {
+/// Under a name that nothing else has: what is attached to the host stays in force.
+fn put_in(arm: &TrialArm) -> Result<Option<Loaded>> {
     let TrialArm::Ours { algorithm, options, .. } = arm else { return Ok(None) };
     let mut number = 1;
     loop {
@@ -428,7 +428,7 @@ fn put_in(arm: &TrialArm) -> Result<Option<Loaded>, HostError> {
 }
 
 /// As the programs tell the time.
-fn now() -> Result<Duration, HostError> {
+fn now() -> Result<Duration> {
     let time = clock_gettime(ClockId::CLOCK_MONOTONIC).map_err(HostError::system("read the clock"))?;
     Ok(time.into())
 }

@@ -8,7 +8,7 @@ use std::{io, process};
 use nix::fcntl::{Flock, FlockArg};
 
 use crate::assign::Assign;
-use crate::error::HostError;
+use crate::error::{HostError, Result};
 use crate::lock::{Holder, Locked};
 use crate::scope::printable;
 use crate::target::groups_below;
@@ -26,7 +26,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    pub(super) fn take(path: &Path) -> Result<Self, HostError> {
+    pub(super) fn take(path: &Path) -> Result<Self> {
         let path = path.canonicalize().map_err(|cause| {
             let problem = format!("cannot open the control group {}: {cause}", path.display());
             HostError::input(problem, "the directory of a control group (v2) that exists")
@@ -42,7 +42,7 @@ impl Place {
     }
 
     /// Whether no other trial is there, now that this one's program is: of two that begin at once neither goes on.
-    pub(super) fn alone(&self, assign: &Assign) -> Result<(), HostError> {
+    pub(super) fn alone(&self, assign: &Assign) -> Result {
         let inode = |path: &Path| fs::metadata(path).ok().map(|metadata| metadata.ino());
         let mut groups = groups_below(&self.path);
         groups.extend(
@@ -81,7 +81,6 @@ impl Place {
     }
 }
 
-/// A directory, if it is one of control groups.
 fn control_group(path: &Path) -> Option<Locked> {
     is_control_group(path).then(|| fs::metadata(path).ok())?.map(|metadata| Locked::of(&metadata))
 }

@@ -33,7 +33,7 @@ pub(super) fn verdict(report: &TrialReport) -> String {
     }
 }
 
-/// What a reader must know beside it.
+/// What else a reader must know.
 pub(super) fn notes(report: &TrialReport) -> Vec<String> {
     let (plan, ending) = (&report.plan, &report.ending);
     let mut notes = Vec::new();

@@ -115,9 +115,7 @@ fn at_every_step(place: &Place, scope: &str, ids: [&str; 2], before: impl Fn() -
 
 #[test]
 fn killed_at_every_step_a_namespace_recovers() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let place = Place::sharing();
     at_every_step(&place, "system", ["best", "hystart"], || place.default());
     assert_eq!(place.used(), ["reno", "reno"]);
@@ -125,9 +123,7 @@ fn killed_at_every_step_a_namespace_recovers() {
 
 #[test]
 fn killed_at_every_step_a_route_recovers() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let place = Place::sharing();
     run(&format!("ip -n {} route add 10.80.0.0/16 via 10.78.1.2 mtu 1400", place.netns()));
     at_every_step(&place, "route 10.80.0.0/16", ["slow_start", "limited"], || place.routes());
@@ -135,9 +131,7 @@ fn killed_at_every_step_a_route_recovers() {
 
 #[test]
 fn killed_at_every_step_a_control_group_recovers() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let (place, group) = (Place::sharing(), Cgroup::new());
     at_every_step(
         &place,
@@ -149,9 +143,7 @@ fn killed_at_every_step_a_control_group_recovers() {
 
 #[test]
 fn killed_at_any_moment_while_loading_a_namespace_recovers() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let place = Place::sharing();
     let host = place.host();
     let paced = algorithm("paced");

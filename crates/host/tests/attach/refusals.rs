@@ -6,14 +6,11 @@ use std::path::PathBuf;
 
 use rampcc_host::{Health, Host, HostError, Restored, Scope};
 
-use crate::support::{Cgroup, Place, available, best, foreign, ready, usual};
+use crate::support::{Cgroup, Place, available, best, foreign, usual};
 
 #[test]
 fn a_scope_that_does_not_exist_is_bad_input() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let host = place.host();
     for (scope, word) in [
         (Scope::Netns("no-such-namespace".into()), "no-such-namespace"),
@@ -37,10 +34,7 @@ fn a_scope_that_does_not_exist_is_bad_input() {
 
 #[test]
 fn what_is_planted_among_the_records_is_neither_followed_nor_waited_for() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let (host, scope) = (place.host(), Scope::Netns(place.netns()));
     let (victim, lock) = (place.root().join("victim"), place.records().join("lock"));
     fs::write(&victim, "whole").expect("a file");
@@ -76,13 +70,11 @@ fn what_is_planted_among_the_records_is_neither_followed_nor_waited_for() {
     place.assert_clean(&[attached.name]);
 }
 
-/// Whoever owns the directory of pins can make links in it, and root detaches there.
+/// The owner of the directory of pins can make links in it, and root detaches there.
 #[test]
 fn what_a_link_among_the_pins_leads_to_is_not_touched() {
-    if !ready() {
-        return;
-    }
-    let (place, group) = (Place::new(), Cgroup::new());
+    let Some(place) = Place::ready() else { return };
+    let group = Cgroup::new();
     let other = Host::at(place.root().join("bpf/other"), place.root().join("other"));
     let scope = Scope::Cgroup(group.path.clone());
     let attached = other.attach(&scope, best(), &usual(best())).expect("attaches");
@@ -108,10 +100,7 @@ fn what_a_link_among_the_pins_leads_to_is_not_touched() {
 
 #[test]
 fn pins_must_be_in_a_bpf_file_system() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let host = Host::at(place.root().join("pins"), place.records());
     let error = host.attach(&Scope::Netns(place.netns()), best(), &usual(best())).expect_err("refused");
     assert!(error.advice().is_some_and(|advice| advice.contains("mount -t bpf")), "{error}");
@@ -120,10 +109,7 @@ fn pins_must_be_in_a_bpf_file_system() {
 
 #[test]
 fn a_default_that_is_no_longer_registered_could_not_be_put_back() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let loaded = rampcc_linux::load(best(), &named("rdead_best")).expect("loads");
     place.set_default("rdead_best");
     loaded.detach();
@@ -142,10 +128,7 @@ fn a_default_that_is_no_longer_registered_could_not_be_put_back() {
 
 #[test]
 fn another_records_attachment_is_not_taken_for_the_original() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let other = Place::another();
     let scope = Scope::Netns(place.netns());
     let attached = place.host().attach(&scope, best(), &usual(best())).expect("attaches");
@@ -158,10 +141,7 @@ fn another_records_attachment_is_not_taken_for_the_original() {
 
 #[test]
 fn a_record_from_before_the_last_boot_undoes_nothing() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let host = place.host();
     let scope = Scope::Netns(place.netns());
     let attached = host.attach(&scope, best(), &usual(best())).expect("attaches");

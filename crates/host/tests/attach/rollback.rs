@@ -11,7 +11,7 @@ use nix::fcntl::{Flock, FlockArg};
 use rampcc_host::{Health, HostError, Restored, Scope};
 use serde_json::{Value, json};
 
-use crate::support::{Place, algorithm, best, foreign, ready, run, usual};
+use crate::support::{Place, algorithm, best, foreign, run, usual};
 
 const NOBODY: &str = "--reuid=65534";
 
@@ -55,10 +55,7 @@ type Case<'a> = (&'a str, &'a dyn Fn(), &'a dyn Fn(), bool);
 
 #[test]
 fn what_was_before_comes_back_while_nothing_can_be_written() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let (host, scope) = (place.host(), Scope::Netns(place.netns()));
     let small = Small::under(&place);
     let bpf = place.root().join("bpf");
@@ -98,10 +95,7 @@ fn what_was_before_comes_back_while_nothing_can_be_written() {
 
 #[test]
 fn what_cannot_be_put_on_record_is_not_attached_and_what_is_attached_stays() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let (host, scope) = (place.host(), Scope::Netns(place.netns()));
     let small = Small::under(&place);
     host.detach(None).expect("makes the lock");
@@ -124,7 +118,7 @@ fn what_cannot_be_put_on_record_is_not_attached_and_what_is_attached_stays() {
     place.assert_clean(&[attached.name, "ramp_hystart".into()]);
 }
 
-/// Somebody who holds a lock until he is dropped.
+/// A process that holds a lock until it is dropped.
 struct Holding {
     child: Child,
     heir: u32,
@@ -159,10 +153,7 @@ impl Drop for Holding {
 
 #[test]
 fn a_stranger_who_holds_the_lock_holds_up_nobody() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let (host, scope) = (place.host(), Scope::Netns(place.netns()));
     let attached = host.attach(&scope, best(), &usual(best())).expect("attaches");
     let lock = place.records().join("lock");
@@ -190,10 +181,7 @@ fn a_stranger_who_holds_the_lock_holds_up_nobody() {
 
 #[test]
 fn what_is_done_is_not_said_to_have_failed() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let scope = Scope::Netns(place.netns());
     let attached = place.host().attach(&scope, best(), &usual(best())).expect("attaches");
     let bpf = place.root().join("bpf");
@@ -219,10 +207,7 @@ fn what_is_done_is_not_said_to_have_failed() {
 
 #[test]
 fn who_holds_the_lock_is_named_in_time() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let host = place.host().with_patience(Duration::ZERO);
     let scope = Scope::Netns(place.netns());
     host.attach(&scope, best(), &usual(best())).expect("attaches");
@@ -237,7 +222,7 @@ fn who_holds_the_lock_is_named_in_time() {
     }
     drop(held);
     assert_eq!(host.detach(None).expect("detaches")[0].restored, Restored::PutBack("reno".into()));
-    // What is no file can be locked by nobody.
+    // What is not a file cannot be locked.
     host.attach(&scope, best(), &usual(best())).expect("attaches");
     let lock = place.records().join("lock");
     fs::remove_file(&lock).expect("the lock");
@@ -249,10 +234,7 @@ fn who_holds_the_lock_is_named_in_time() {
 
 #[test]
 fn a_record_that_does_not_fit_gives_way_to_its_copy() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let (host, scope) = (place.host(), Scope::Netns(place.netns()));
     for (what, with) in [
         ("\"version\": 1", "\"version\": 2"),
@@ -279,10 +261,7 @@ fn a_record_that_does_not_fit_gives_way_to_its_copy() {
 
 #[test]
 fn a_later_versions_record_is_left_to_it() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let (host, scope) = (place.host(), Scope::Netns(place.netns()));
     let attached = host.attach(&scope, best(), &usual(best())).expect("attaches");
     let (file, key) = (record(&place), key_of(&place));
@@ -318,10 +297,7 @@ fn as_released_later(record: &mut Value) {
 
 #[test]
 fn another_releases_record_is_read_replaced_and_undone() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let (host, scope) = (place.host(), Scope::Netns(place.netns()));
     let hystart = algorithm("hystart");
     let releases: [fn(&mut Value); 2] = [as_first_released, as_released_later];
@@ -348,10 +324,7 @@ fn another_releases_record_is_read_replaced_and_undone() {
 
 #[test]
 fn a_record_of_what_is_not_ours_moves_nothing() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let (host, scope) = (place.host(), Scope::Netns(place.netns()));
     let attached = host.attach(&scope, best(), &usual(best())).expect("attaches");
     let (file, key) = (record(&place), key_of(&place));
@@ -372,10 +345,7 @@ fn a_record_of_what_is_not_ours_moves_nothing() {
 
 #[test]
 fn drafts_of_processes_that_died_are_removed() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let host = place.host();
     fs::create_dir(place.records()).expect("a directory");
     let random = "0123456789abcdef0123456789abcdef";
@@ -392,10 +362,7 @@ fn drafts_of_processes_that_died_are_removed() {
 
 #[test]
 fn what_is_in_force_is_said_whatever_is_left_of_it() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let host = place.host();
     let attached = place.within(|| host.attach(&Scope::System, best(), &usual(best()))).expect("attaches");
     let name = attached.name.clone();
@@ -443,10 +410,7 @@ fn what_is_in_force_is_said_whatever_is_left_of_it() {
 
 #[test]
 fn what_is_back_already_is_attached_anew() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let (host, scope) = (place.host(), Scope::Netns(place.netns()));
     let first = host.attach(&scope, best(), &usual(best())).expect("attaches");
     place.set_default("reno");
@@ -461,10 +425,7 @@ fn what_is_back_already_is_attached_anew() {
 
 #[test]
 fn only_who_wants_to_replaces_what_is_attached() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let (host, scope) = (place.host(), Scope::Netns(place.netns()));
     let attached = host.attach_only(&scope, best(), &usual(best())).expect("attaches");
     let again = host.attach_only(&scope, best(), &usual(best())).expect("it is the same");

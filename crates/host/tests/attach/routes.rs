@@ -3,7 +3,7 @@
 use rampcc_host::{Change, Health, HostError, Restored, Scope};
 use std::net::Ipv4Addr;
 
-use crate::support::{Place, best, ready, run, usual};
+use crate::support::{Place, best, run, usual};
 
 fn route(words: &str) -> Scope {
     let words: Vec<&str> = std::iter::once("route").chain(words.split(' ')).collect();
@@ -28,10 +28,7 @@ const ROUTES: [(&str, &str); 9] = [
 
 #[test]
 fn routes_of_every_form_come_back_as_they_were() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let host = place.host();
     let netns = place.netns();
     run(&format!("ip -n {netns} -6 addr add fd00::1/64 dev eth0 nodad"));
@@ -65,10 +62,7 @@ fn sorted(routes: &str) -> Vec<&str> {
 
 #[test]
 fn connections_over_the_route_use_it_and_others_do_not() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let host = place.host();
     let (netns, far) = (place.netns(), Ipv4Addr::new(10, 80, 0, 1));
     run(&format!("ip -n {netns}p addr add {far}/32 dev lo"));
@@ -91,10 +85,7 @@ fn connections_over_the_route_use_it_and_others_do_not() {
 
 #[test]
 fn a_route_over_a_nexthop_object_comes_back_and_leaves_nothing_to_others() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let host = place.host();
     let (netns, far) = (place.netns(), Ipv4Addr::new(10, 80, 0, 1));
     run(&format!("ip -n {netns}p addr add {far}/32 dev lo"));
@@ -135,10 +126,7 @@ fn a_route_over_a_nexthop_object_comes_back_and_leaves_nothing_to_others() {
 
 #[test]
 fn what_others_have_made_of_the_route_stays() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let host = place.host();
     let netns = place.netns();
     run(&format!("ip -n {netns} route add 10.80.0.0/16 via 10.78.1.2"));
@@ -171,10 +159,7 @@ fn what_others_have_made_of_the_route_stays() {
 
 #[test]
 fn a_route_that_cannot_be_put_back_is_refused() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let host = place.host();
     let netns = place.netns();
     for line in [
@@ -212,14 +197,11 @@ fn a_route_that_cannot_be_put_back_is_refused() {
 
 #[test]
 fn a_replacement_that_fails_leaves_no_route_to_what_has_failed() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let (netns, scope) = (place.netns(), route("10.80.0.0/16"));
     run(&format!("ip -n {netns} route add 10.80.0.0/16 via 10.78.1.2"));
     let attached = place.within(|| place.host().attach(&scope, best(), &usual(best()))).expect("attaches");
-    // Somebody changes something else of the route before it is looked at.
+    // Another program changes something else of the route before it is looked at.
     let host = place.host().on_step(move |step| {
         if step == "verify that it is in force" {
             let congctl = "congctl ramp_hystart";
@@ -236,7 +218,7 @@ fn a_replacement_that_fails_leaves_no_route_to_what_has_failed() {
     );
     let detached = place.within(|| place.host().detach(None)).expect("detaches");
     assert!(matches!(detached[0].restored, Restored::LeftForeign(_)), "{detached:?}");
-    // Whoever comes next under that name has nothing to do with this route.
+    // The next interface of that name has nothing to do with this route.
     place.within(|| place.host().attach(&Scope::System, hystart, &usual(hystart))).expect("attaches");
     let routes = place.routes();
     assert!(routes.contains("mtu 1300") && !routes.contains("congctl"), "{routes}");
@@ -246,10 +228,7 @@ fn a_replacement_that_fails_leaves_no_route_to_what_has_failed() {
 
 #[test]
 fn a_route_is_the_same_with_its_metric_named_or_not() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let (host, netns) = (place.host(), place.netns());
     run(&format!("ip -n {netns} route add default via 10.78.1.2 metric 100 mtu 1400"));
     let before = place.routes();

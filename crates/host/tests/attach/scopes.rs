@@ -14,10 +14,7 @@ use crate::support::{
 
 #[test]
 fn a_namespace_gets_the_algorithm_and_its_own_default_back() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     // From inside as the system, from outside by name.
     for from_inside in [true, false] {
         repeated(|| a_namespace_and_back(&place, from_inside));
@@ -56,10 +53,7 @@ fn a_namespace_and_back(place: &Place, from_inside: bool) {
 
 #[test]
 fn a_namespace_without_a_name_is_found_by_its_processes() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let host = place.host();
     let attached = place.within(|| host.attach(&Scope::System, best(), &usual(best()))).expect("attaches");
     let mut resident = place.resident();
@@ -85,10 +79,7 @@ fn a_namespace_without_a_name_is_found_by_its_processes() {
 
 #[test]
 fn attaching_the_same_again_changes_nothing_and_another_replaces_it() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let host = place.host();
     let scope = Scope::Netns(place.netns());
     let first = host.attach(&scope, best(), &usual(best())).expect("attaches");
@@ -122,10 +113,7 @@ fn attaching_the_same_again_changes_nothing_and_another_replaces_it() {
 
 #[test]
 fn without_links_as_before_linux_6_4_everything_is_the_same() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let host = place.host();
     let scope = Scope::Netns(place.netns());
     let unlinked = |id| Options { link: false, ..usual(algorithm(id)) };
@@ -143,9 +131,7 @@ fn without_links_as_before_linux_6_4_everything_is_the_same() {
 
 #[test]
 fn a_control_group_gets_the_algorithm_on_both_kinds_of_open() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     repeated(|| {
         let (place, group) = (Place::new(), Cgroup::new());
         let host = place.host();
@@ -204,9 +190,7 @@ pub(crate) fn use_in_cgroup(words: &[&str]) {
 
 #[test]
 fn what_an_inner_control_group_gives_is_no_applications_choice() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     repeated(|| {
         let (place, outer) = (Place::new(), Cgroup::new());
         let host = place.host();
@@ -249,10 +233,8 @@ fn what_an_inner_control_group_gives_is_no_applications_choice() {
 
 #[test]
 fn a_control_group_that_is_gone_leaves_nothing_to_restore() {
-    if !ready() {
-        return;
-    }
-    let (place, group) = (Place::new(), Cgroup::new());
+    let Some(place) = Place::ready() else { return };
+    let group = Cgroup::new();
     let host = place.host();
     let scope = Scope::Cgroup(group.path.clone());
     let attached = host.attach(&scope, best(), &usual(best())).expect("attaches");
@@ -265,10 +247,8 @@ fn a_control_group_that_is_gone_leaves_nothing_to_restore() {
 
 #[test]
 fn a_control_group_that_was_made_again_is_said_and_attached_again() {
-    if !ready() {
-        return;
-    }
-    let (place, group) = (Place::new(), Cgroup::new());
+    let Some(place) = Place::ready() else { return };
+    let group = Cgroup::new();
     let host = place.host();
     let scope = Scope::Cgroup(group.path.clone());
     let first = host.attach(&scope, best(), &usual(best())).expect("attaches");
@@ -291,10 +271,8 @@ fn a_control_group_that_was_made_again_is_said_and_attached_again() {
 
 #[test]
 fn only_a_default_is_allowed_to_everybody() {
-    if !ready() {
-        return;
-    }
-    let (place, group) = (Place::new(), Cgroup::new());
+    let Some(place) = Place::ready() else { return };
+    let group = Cgroup::new();
     let host = place.host();
     let allowed = |name: &str| {
         let text = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control").expect("TCP");
@@ -316,10 +294,7 @@ fn only_a_default_is_allowed_to_everybody() {
 
 #[test]
 fn what_others_have_set_meanwhile_stays() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let host = place.host();
     let scope = Scope::Netns(place.netns());
     let attached = host.attach(&scope, best(), &usual(best())).expect("attaches");
@@ -335,9 +310,7 @@ fn what_others_have_set_meanwhile_stays() {
 
 #[test]
 fn running_connections_go_on_after_detach_and_are_counted() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     repeated(|| {
         let place = Place::new();
         let host = place.host();
@@ -363,10 +336,7 @@ fn running_connections_go_on_after_detach_and_are_counted() {
 
 #[test]
 fn a_lost_record_is_read_from_the_pins_and_lost_pins_are_made_up_for_by_the_record() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let host: Host = place.host();
     let scope = Scope::Netns(place.netns());
     let attach = || host.attach(&scope, best(), &usual(best())).expect("attaches");

@@ -33,7 +33,7 @@ pub(crate) fn algorithm(id: &str) -> &'static Algorithm {
     rampcc::algorithm(id).expect("a row of the registry")
 }
 
-/// What somebody else may set in a namespace: CUBIC only where it is the kernel's default.
+/// What another user may set in a namespace: CUBIC only where it is the kernel's default.
 pub(crate) fn foreign() -> &'static str {
     if available().iter().any(|name| name == "bbr") { "bbr" } else { "cubic" }
 }
@@ -67,6 +67,11 @@ enum Turn {
 impl Place {
     pub(crate) fn new() -> Self {
         Self::within_turn(Turn::Alone { _guard: TURNS.write().unwrap_or_else(PoisonError::into_inner) })
+    }
+
+    /// The same where the test can run at all.
+    pub(crate) fn ready() -> Option<Self> {
+        ready().map(|()| Self::new())
     }
 
     /// For a test whose algorithms no other test that shares has.
@@ -319,7 +324,7 @@ pub(crate) fn connected_by(to: SocketAddr, control: &str) -> Socket {
     socket
 }
 
-/// Sends something to whoever accepts; the congestion control that did it.
+/// Sends something to the client that it accepts; the congestion control that did it.
 pub(crate) fn carry(socket: &Socket, listener: &Socket) -> String {
     let (accepted, _) = listener.accept().expect("accept");
     exchange(socket, &accepted)

@@ -2,14 +2,12 @@
 
 use rampcc_host::{Change, Health, HostError, Restored, Scope};
 
-use crate::support::{Cgroup, Place, algorithm, best, ready, run, usual};
+use crate::support::{Cgroup, Place, algorithm, best, run, usual};
 
 #[test]
 fn a_stopped_unit_detaches_what_it_has_attached_and_nothing_else() {
-    if !ready() {
-        return;
-    }
-    let (place, group) = (Place::new(), Cgroup::new());
+    let Some(place) = Place::ready() else { return };
+    let group = Cgroup::new();
     let (system, service) = (Scope::Netns(place.netns()), Scope::Cgroup(group.path.clone()));
     let [first, second] = ["best", "hystart"].map(|unit| place.host().for_unit(unit));
     let hystart = algorithm("hystart");
@@ -40,10 +38,7 @@ fn a_stopped_unit_detaches_what_it_has_attached_and_nothing_else() {
 
 #[test]
 fn who_attached_last_detaches() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let (scope, by_hand) = (Scope::Netns(place.netns()), place.host());
     let unit = place.host().for_unit("best");
     let hystart = algorithm("hystart");
@@ -68,10 +63,7 @@ fn who_attached_last_detaches() {
 
 #[test]
 fn a_unit_whose_record_is_lost_does_not_say_that_nothing_is_attached() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     let unit = place.host().for_unit("best");
     let attached = place.within(|| unit.attach(&Scope::System, best(), &usual(best()))).expect("attaches");
     let key = unit.attachments().expect("status")[0].key.clone();

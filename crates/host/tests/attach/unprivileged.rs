@@ -9,11 +9,11 @@ use caps::{CapSet, Capability};
 use nix::fcntl::{Flock, FlockArg};
 use rampcc_host::{Change, Host, Scope, privileges};
 
-use crate::support::{Place, best, finish, ready, usual};
+use crate::support::{Place, best, finish, usual};
 
 const NOBODY: u32 = 65534;
 
-/// In a child: attaches as whoever it is, gives up what it may, and tells what it was told.
+/// In a child: attaches as its user, gives up what it may, and prints the answer.
 pub(crate) fn attach() {
     let root = PathBuf::from(std::env::var("RAMP_PLACE").expect("set by the parent"));
     let host = Host::at(root.join("bpf/ramp"), root.join("records"));
@@ -31,7 +31,7 @@ pub(crate) fn attach() {
     }
 }
 
-/// In a child: detaches, and tells what it was told.
+/// In a child: detaches, and prints the answer.
 pub(crate) fn detach() {
     let root = PathBuf::from(std::env::var("RAMP_PLACE").expect("set by the parent"));
     match Host::at(root.join("bpf/ramp"), root.join("records")).detach(None) {
@@ -40,7 +40,7 @@ pub(crate) fn detach() {
     }
 }
 
-/// The child as nobody, with these capabilities alone.
+/// The child as user `nobody`, with these capabilities alone.
 fn as_nobody(place: &Place, capabilities: &[Capability]) -> String {
     nobody_does("attach", place, capabilities)
 }
@@ -69,10 +69,7 @@ fn nobody_does(what: &str, place: &Place, capabilities: &[Capability]) -> String
 
 #[test]
 fn nobody_attaches_with_three_capabilities_and_is_told_which_is_missing() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     fs::set_permissions(place.root().join("bpf"), fs::Permissions::from_mode(0o755)).expect("permissions");
     for directory in [place.pins(), place.records()] {
         fs::create_dir(&directory).expect("a directory");
@@ -97,10 +94,7 @@ fn nobody_attaches_with_three_capabilities_and_is_told_which_is_missing() {
 
 #[test]
 fn a_directory_that_may_not_be_written_is_named_with_its_remedy() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     fs::set_permissions(place.root().join("bpf"), fs::Permissions::from_mode(0o755)).expect("permissions");
     let said = as_nobody(&place, &privileges::NEEDED);
     assert!(said.contains("records") && said.contains("install -d -o USER"), "{said}");
@@ -113,10 +107,7 @@ fn a_directory_that_may_not_be_written_is_named_with_its_remedy() {
 
 #[test]
 fn roots_lock_in_a_users_directory_locks_nobody_out() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     fs::set_permissions(place.root().join("bpf"), fs::Permissions::from_mode(0o755)).expect("permissions");
     for directory in [place.pins(), place.records()] {
         fs::create_dir(&directory).expect("a directory");
@@ -147,7 +138,7 @@ fn roots_lock_in_a_users_directory_locks_nobody_out() {
         }
         assert_eq!(place.default(), "reno");
     }
-    // While root holds it, nobody takes it away.
+    // While root holds it, no one takes it away.
     fs::remove_file(&lock).expect("the lock");
     let held =
         Flock::lock(fs::File::create(&lock).expect("a file"), FlockArg::LockExclusive).expect("it is free");

@@ -42,7 +42,7 @@ fn counted(line: &Line) -> BTreeMap<String, u64> {
 
 #[test]
 fn hystart_of_the_kernels_cubic_is_told_from_its_state() {
-    if ready() {
+    if ready().is_some() {
         judged(hystart_is_told);
     }
 }
@@ -78,7 +78,7 @@ fn hystart_is_told() -> Result<(), String> {
 
 #[test]
 fn a_loss_ends_the_start_up_of_reno() {
-    if ready() {
+    if ready().is_some() {
         judged(a_loss_ends_it);
     }
 }
@@ -94,7 +94,7 @@ fn a_loss_ends_it() -> Result<(), String> {
         // Pipe and buffer hold 40 packets; slow start overshoots by no more than as much.
         require((10..=90).contains(&exit.cwnd_packets), || format!("{exit:?}"))?;
     }
-    // Nothing is attached, and nothing is left once nobody looks.
+    // Nothing is attached, and nothing is left once no one looks.
     let mut plain = Live::new(&pins.host(), true);
     plain.refresh().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(plain.look().unwrap_or_else(|error| panic!("{error}")), Snapshot::default());

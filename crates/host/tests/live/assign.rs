@@ -41,9 +41,7 @@ fn all_done(assign: &Assign, count: usize) -> (Vec<Done>, usize) {
 
 #[test]
 fn shares_are_kept_by_both_kinds_of_open() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     repeated(|| {
         let cgroup = Cgroup::enter();
         let line = Line::new("rate = '200 Mbit/s'\nrtt = '10 ms'");
@@ -83,9 +81,7 @@ fn shares_are_kept_by_both_kinds_of_open() {
 
 #[test]
 fn an_applications_choice_is_left_alone_unless_all_are_wanted() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     repeated(|| {
         let cgroup = Cgroup::enter();
         let line = Line::new("rate = '200 Mbit/s'\nrtt = '10 ms'");

@@ -160,7 +160,7 @@ impl Line {
                 .collect();
             let server = scope.spawn(|| {
                 thread::scope(|scope| {
-                    // One more connection, from nobody's lane, says that it is over.
+                    // One more connection, from no lane, says that it is over.
                     while let Ok((stream, from)) = listener.accept() {
                         if from.as_socket().is_some_and(|from| from.ip() == there) {
                             break;
@@ -227,7 +227,7 @@ fn set_patience(stream: &TcpStream) {
     stream.set_write_timeout(Some(PATIENCE)).expect("SO_SNDTIMEO");
 }
 
-/// A BPF file system of one's own, and a directory of records beside it.
+/// A BPF file system of one's own, and a directory of records next to it.
 pub(crate) struct BpfFileSystem {
     directory: PathBuf,
 }

@@ -65,9 +65,7 @@ fn offered(name: &str) -> bool {
 
 #[test]
 fn a_bad_arm_is_rolled_back_early() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     judged(|| {
         let cgroup = Cgroup::enter();
         let line = Line::new(PATH);
@@ -106,9 +104,7 @@ fn a_bad_arm_is_rolled_back_early() {
 
 #[test]
 fn an_arm_that_is_alike_stays() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     judged(|| {
         let cgroup = Cgroup::enter();
         let line = Line::new(PATH);
@@ -143,9 +139,7 @@ fn an_arm_that_is_alike_stays() {
 
 #[test]
 fn an_interrupted_trial_reports_what_there_is() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let cgroup = Cgroup::enter();
     let line = Line::new(PATH);
     let arms = [TrialArm::parse("best"), TrialArm::parse("cubic")];

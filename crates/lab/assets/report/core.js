@@ -72,6 +72,7 @@ function swatch(arm) {
 const KINDS = {
   time: [[1, "s", 1], [1e-3, "ms", 1], [1e-6, "µs", 0]],
   bytes: [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]],
+  rate: [[125e6, "Gbit/s"], [125e3, "Mbit/s"], [125, "kbit/s"], [0.125, "bit/s"]],
   share: [[0.01, "%"]],
   ratio: [[1, "×"]],
   bdp: [[1, "BDP"]],

@@ -85,7 +85,7 @@ function timePicture(chart) {
     if (value === null || value === undefined || value > max) continue;
     curves.append(svg("line", { x1: leftEdge(), x2: right, y1: y(value), y2: y(value), stroke: "var(--reference)", "stroke-dasharray": "6 4" }), svg("text", { class: "muted", x: right - 5, y: y(value) - 5, "text-anchor": "end" }, `${name} ${format(chart.kind, value)}`));
   }
-  if (chart.capacity) curves.append(polyline(pathShown().capacity, x, y, { stroke: "var(--reference)", "stroke-dasharray": "5 4" }));
+  if (chart.capacity) curves.append(polyline(chart.capacity(pathShown().capacity), x, y, { stroke: "var(--reference)", "stroke-dasharray": "5 4" }));
   arms.forEach((arm, index) => {
     const run = runOf(index);
     if (!visible.has(index) || !run) return;

@@ -1,15 +1,26 @@
 // Time series of one run per algorithm: panels over one time axis, hovered and zoomed together.
 
-const kind = { cwnd: "bytes", in_flight: "bytes", queue: "bytes", rtt: "time", delivered: "bytes" };
+/* `capacity`: the curve of what the path could have carried, from its steps (time, bytes since the opening). */
+const kind = { cwnd: "bytes", in_flight: "bytes", queue: "bytes", rtt: "time", delivered: "bytes", rate: "rate" };
 const pathShown = () => data.drawn[shownSeed].path;
 const PANELS = [
   { key: "cwnd", lines: (path) => [["BDP", path.bdp_bytes, true], ["BDP + buffer", withBuffer(path), false]] },
   { key: "in_flight", lines: (path) => [["BDP", path.bdp_bytes, true], ["BDP + buffer", withBuffer(path), false]] },
   { key: "queue", lines: (path) => [["buffer", path.buffer_wire_bytes, false]] },
   { key: "rtt", lines: (path) => [["base RTT", path.base_rtt_s, true], ["base RTT + full buffer", path.full_rtt_s, false]] },
-  { key: "delivered", lines: (path) => [["size", path.size_bytes, false]], capacity: true },
+  { key: "delivered", lines: (path) => [["size", path.size_bytes, false]], capacity: (steps) => steps },
+  { key: "rate", lines: ({ capacity }) => [[capacity.length > 2 ? "mean capacity" : "capacity", meanRate(capacity), true]], capacity: rates },
 ].filter(({ key }) => document.querySelector(`.chart[data-panel="${key}"]`) && data.drawn.some(({ runs }) => runs.some((run) => run && run.series[key].t.length)));
+const meanRate = (steps) => { const [t, bytes] = steps[steps.length - 1]; return bytes / t; };
 const withBuffer = (path) => (path.buffer_bytes === null ? null : path.bdp_bytes + path.buffer_bytes);
+
+/* Bytes per second between steps. No two points share a time, which would be one place of the joined table. */
+function rates(steps) {
+  return steps.slice(1).flatMap(([t, bytes], index) => {
+    const [t0, bytes0] = steps[index], rate = (bytes - bytes0) / (t - t0);
+    return [[t0 + (t - t0) * 1e-6, rate], [t, rate]];
+  });
+}
 
 const charts = [];
 const whole = data.view.whole;
@@ -46,8 +57,8 @@ function joined(panel) {
     const curve = runOf(index)?.series[panel.key];
     return curve && curve.t.length ? [curve.t, curve.y] : [[0], [null]];
   });
-  const { capacity } = pathShown();
-  if (panel.capacity) tables.push([capacity.map(([t]) => t), capacity.map(([, bytes]) => bytes)]);
+  const capacity = panel.capacity?.(pathShown().capacity);
+  if (capacity) tables.push([capacity.map(([t]) => t), capacity.map(([, level]) => level)]);
   return uPlot.join(tables);
 }
 
@@ -181,7 +192,7 @@ function drawReferences(chart, u) {
     ctx.beginPath(); ctx.moveTo(bbox.left, y); ctx.lineTo(bbox.left + bbox.width, y); ctx.stroke();
     labels.push([y - 5 * ratio, text]);
   }
-  if (chart.capacity && pathShown().capacity.length > 1) labels.push(capacityLabel(u, ratio));
+  if (chart.capacity && pathShown().capacity.length > 1) labels.push(capacityLabel(chart, u, ratio));
   ctx.setLineDash([]);
   let above = -Infinity;
   chart.labelled = [];
@@ -202,12 +213,12 @@ function drawReferences(chart, u) {
 }
 
 /* Beside the capacity's line, where it leaves the picture. */
-function capacityLabel(u, ratio) {
-  const path = pathShown();
-  const times = path.capacity.map(([t]) => t), top = u.scales.y.max * 0.86;
-  let at = path.capacity.findIndex(([t, bytes]) => bytes >= top || t >= u.scales.x.max);
+function capacityLabel(chart, u, ratio) {
+  const capacity = chart.capacity(pathShown().capacity);
+  const times = capacity.map(([t]) => t), top = u.scales.y.max * 0.86;
+  let at = capacity.findIndex(([t, bytes]) => bytes >= top || t >= u.scales.x.max);
   if (at < 0) at = times.length - 1;
-  const before = Math.max(0, at - 1), [t0, b0] = path.capacity[before], [t1, b1] = path.capacity[at];
+  const before = Math.max(0, at - 1), [t0, b0] = capacity[before], [t1, b1] = capacity[at];
   const bytes = Math.min(top, b1), time = b1 > b0 ? t0 + ((bytes - b0) / (b1 - b0)) * (t1 - t0) : t1;
   if (time < u.scales.x.min || time > u.scales.x.max) return null;
   const x = u.valToPos(time, "x", true) - 6 * ratio;

@@ -91,7 +91,6 @@ pub fn influences(neighbourhood: &Neighbourhood, leader: &CarriedRow, margin: f6
     influences
 }
 
-/// Indices in the order of `x`.
 fn order(x: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..x.len()).collect();
     order.sort_by(|a, b| x[*a].total_cmp(&x[*b]));
@@ -101,7 +100,7 @@ fn order(x: &[f64]) -> Vec<usize> {
 /// First-order Sobol index of `y` in a variable by whose ranks `order` sorts, from one given sample.
 ///
 /// Gamboa, Gremaud, Klein and Lagnoux 2022, *Global sensitivity analysis: a novel generation of mighty estimators based on
-/// rank statistics*, Bernoulli 28(4): each value is put beside that of the next rank, the last beside the first.
+/// rank statistics*, Bernoulli 28(4): each value is paired with that of the next rank, the last with the first.
 fn first_order(order: &[usize], y: &[f64]) -> f64 {
     let n = y.len() as f64;
     let mean = y.iter().sum::<f64>() / n;

@@ -83,7 +83,7 @@ fn without(carries: &Carries) -> String {
     }
 }
 
-/// " Assumed there: the loss 0 to 0.01 %.": the ranges that nobody typed, so that nobody takes them for the path's own.
+/// " Assumed there: the loss 0 to 0.01 %.": the ranges that were not typed, so that they are not taken for the path's own.
 fn assumed(fields: &[UncertainField]) -> String {
     let ranges: Vec<String> = (fields.iter().filter(|field| field.assumed))
         .map(|field| format!("{} {}", name(&field.field), field.values))

@@ -14,7 +14,7 @@ pub struct FlowsWanted {
     pub bin: Time,
     /// Whether the bandwidth of single ACKs is kept.
     pub acks: bool,
-    /// Whether flows beside those under test are kept: web sessions have a hundred thousand.
+    /// Whether flows other than those under test are kept: web sessions have a hundred thousand.
     pub others: bool,
 }
 

@@ -28,7 +28,7 @@ struct Load {
 /// From here on, nothing is left.
 const FULL_PERMILLE: u32 = 990;
 
-const DEFINITIONS: [Definition; 7] = [
+const DEFINITIONS: [Definition; 9] = [
     Definition {
         id: "cpu_peak",
         name: "processor, peak load",
@@ -72,6 +72,20 @@ const DEFINITIONS: [Definition; 7] = [
         better: Better::Lower,
     },
     Definition {
+        id: "cpu_full_at_sender",
+        name: "processor at full load, where a sender's is full for longest",
+        unit: "s",
+        meaning: "time at full load of the host that has most of it, if it sends; otherwise 0",
+        better: Better::Lower,
+    },
+    Definition {
+        id: "cpu_full_at_receiver",
+        name: "processor at full load, where a receiver's is full for longest",
+        unit: "s",
+        meaning: "time at full load of the host that has most of it, if it only receives; otherwise 0",
+        better: Better::Lower,
+    },
+    Definition {
         id: "cpu_search",
         name: "sender's processor, search",
         unit: "share",
@@ -104,6 +118,8 @@ impl Metric for Cpu {
         };
         let busiest = |of| most(|_| true, of);
         let sender = |of| most(|load| load.sends, of);
+        let longest = self.hosts.values().max_by(|a, b| a.full_s.total_cmp(&b.full_s));
+        let longest_if = |sends| longest.map(|load| if load.sends == sends { load.full_s } else { 0.0 });
         vec![
             busiest(|load| f64::from(load.peak_permille) / 1e3),
             busiest(|load| load.sum / load.total_s / 1e3),
@@ -111,6 +127,8 @@ impl Metric for Cpu {
             sender(|load| f64::from(load.peak_permille) / 1e3),
             sender(|load| load.full_s),
             most(|load| !load.sends, |load| load.full_s),
+            longest_if(true),
+            longest_if(false),
             sender(|load| load.searched / load.total_s / 1e3),
         ]
     }
@@ -126,8 +144,8 @@ mod tests {
     fn the_busiest_host_counts() {
         let mut metric = Cpu::default();
         let ledger = Ledger::new(&crate::Context::default());
-        assert_eq!(metric.values(&ledger), [None; 7]);
-        for (node, loads) in [(4, [300, 300, 300, 1000]), (7, [300, 989, 990, 600])] {
+        assert_eq!(metric.values(&ledger), [None; 9]);
+        for (node, loads) in [(4, [300, 300, 300, 1000]), (7, [300, 989, 990, 995])] {
             for (i, load_permille) in loads.into_iter().enumerate() {
                 let now = Time::from_ms(100 * (i as u64 + 1));
                 let sends = node == 4;
@@ -137,10 +155,10 @@ mod tests {
             }
         }
         let values: Vec<f64> = metric.values(&ledger).into_iter().flatten().collect();
-        // Host 4, the sender: mean 47.5 %; host 7: 71.975 %. Each was full for one sample.
-        for (value, expected) in values.iter().zip([1.0, 0.71975, 0.1, 1.0, 0.1, 0.1, 0.2]) {
+        // Host 4, the sender: mean 47.5 %, full for one sample; host 7: 81.85 %, full for two.
+        for (value, expected) in values.iter().zip([1.0, 0.8185, 0.2, 1.0, 0.1, 0.2, 0.0, 0.2, 0.2]) {
             assert!((value - expected).abs() < 1e-9, "{values:?}");
         }
-        assert_eq!(values.len(), 7);
+        assert_eq!(values.len(), 9);
     }
 }

@@ -7,7 +7,7 @@ use crate::ledger::{Flow, Ledger, TestFlow};
 
 /// One or more values of a run that are found together.
 ///
-/// The [`Ledger`] has already taken in what a metric is told. Several flows under test: a value is the mean over the
+/// The [`Ledger`] has already taken in what a metric gets. Several flows under test: a value is the mean over the
 /// flows that have one, unless its meaning says otherwise.
 pub(crate) trait Metric {
     /// What the values are, in the order of [`Metric::values`].

@@ -36,7 +36,6 @@ pub const OTHERS_GOODPUT: Definition = Definition {
     better: Better::Higher,
 };
 
-/// Others' download time.
 pub(crate) const OTHERS_DOWNLOAD_TIME: Definition = Definition {
     id: "others_download_time",
     name: "others' download time",
@@ -45,7 +44,6 @@ pub(crate) const OTHERS_DOWNLOAD_TIME: Definition = Definition {
     better: Better::Lower,
 };
 
-/// Others' packets lost.
 pub(crate) const OTHERS_LOST: Definition = Definition {
     id: "others_lost_packets",
     name: "others' lost packets",
@@ -66,7 +64,7 @@ pub const OTHERS_LOST_EARLY: Definition = Definition {
 
 const DEFINITIONS: [Definition; 4] = [OTHERS_GOODPUT, OTHERS_DOWNLOAD_TIME, OTHERS_LOST, OTHERS_LOST_EARLY];
 
-/// Ware et al. 2019: the share of their performance alone (here: beside the yardstick, or the baseline where
+/// Ware et al. 2019: the share of their performance alone (here: next to the yardstick, or the baseline where
 /// there is none) that others lose.
 pub(crate) const HARM: [Harm; 2] = [
     Harm { definition: HARM_GOODPUT, of: OTHERS_GOODPUT.id, higher_is_better: true },

@@ -1,10 +1,9 @@
-//! What the path alone can see of a sender, where somebody looked.
+//! What only the path can see of a sender, where it was watched.
 
 use rampcc_trace::{Emulation, Wire};
 
 use super::{Better, Definition};
 
-/// First flight.
 pub(crate) const FIRST_FLIGHT: Definition = Definition {
     id: "first_flight",
     name: "first flight",
@@ -13,7 +12,6 @@ pub(crate) const FIRST_FLIGHT: Definition = Definition {
     better: Better::Neither,
 };
 
-/// Longest burst.
 pub(crate) const BURST: Definition = Definition {
     id: "longest_burst",
     name: "longest burst",
@@ -23,7 +21,6 @@ pub(crate) const BURST: Definition = Definition {
     better: Better::Lower,
 };
 
-/// Lost of the longest burst.
 pub(crate) const BURST_LOST: Definition = Definition {
     id: "longest_burst_lost",
     name: "lost of the longest burst",
@@ -88,7 +85,7 @@ pub(crate) fn definitions() -> impl Iterator<Item = Definition> {
     SEEN.iter().map(|(definition, _)| *definition)
 }
 
-/// Values of a run, with their ids; none where nobody looked.
+/// Values of a run, with their ids; none where it was not watched.
 pub fn wire_metrics(emulation: Option<&Emulation>) -> impl Iterator<Item = (String, f64)> {
     let wire = emulation.and_then(|emulation| emulation.wire);
     let value = move |(definition, read): &Seen| Some((definition.id.to_owned(), read(&wire?)?));

@@ -41,7 +41,7 @@ fn rows_that_have_nothing_to_do_with_it_do_not_change_a_verdict() {
     many.extend(vec![row(&SLOWER.map(|time| time * 1.01)); 11]);
     assert_eq!(many.len(), 25);
     assert_eq!(findings(&many, 0)[1], Some(Finding::Higher));
-    // All that are slower in ten of ten runs stay so, however many identical rows stand beside them.
+    // All that are slower in ten of ten runs stay so, however many identical rows there are.
     assert!(findings(&many, 0)[14..].iter().all(|finding| *finding == Some(Finding::Higher)));
 }
 

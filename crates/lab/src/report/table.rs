@@ -29,7 +29,6 @@ impl Tone {
     }
 }
 
-/// One cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cell {
     pub(super) text: String,

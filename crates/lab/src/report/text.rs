@@ -26,7 +26,7 @@ impl Default for TextStyle {
     }
 }
 
-/// The table, the verdict and what must be known beside it.
+/// The table, the verdict and what else must be known.
 ///
 /// Algorithms stand in the order of the metric that decides, the leader first, the reference apart below. Columns that do not
 /// fit are left out, the least important first; a very narrow terminal gets a list.

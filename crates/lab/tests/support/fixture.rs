@@ -36,7 +36,6 @@ pub(crate) fn sample_comparison() -> Comparison {
     judge(&sample_records(), &sample_options())
 }
 
-/// The options behind [`sample_comparison`].
 pub(crate) fn sample_options() -> JudgeOptions {
     let mut options = JudgeOptions::new(provenance("", 1), sample_context());
     options.arms = ROWS.iter().map(|row| row.0.to_owned()).collect();
@@ -111,7 +110,6 @@ pub(crate) fn sample_carries() -> Comparison {
     comparison
 }
 
-/// The neighbourhood and the runs behind [`sample_carries`].
 pub(crate) fn sample_neighbours() -> (Neighbourhood, Vec<RunRecord>) {
     let field = |field: &str, values: &str, range, unit: &str, described| UncertainField {
         field: field.to_owned(),

@@ -1,4 +1,4 @@
-//! Candidates played apart: the processes that play them, and what is told when one of these dies.
+//! Candidates played apart: the processes that play them, and what is reported when one of these dies.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -14,12 +14,12 @@ use std::time::Duration;
 
 use rampcc::{Algorithm, Description, Time};
 use rampcc_backend::{BackendError, Played};
-use rampcc_experiment::{ExperimentError, Parcel, Player, Run, Task};
+use rampcc_experiment::{ExperimentError, Parcel, Player, Result, Run, Task};
 use rampcc_trace::Observer;
 
 use super::wire::{Ask, Said, add, messages, receive, send};
 
-/// What is said beside an error of a candidate that could not be loaded.
+/// What is added to an error of a candidate that could not be loaded.
 const HELP: &str = if cfg!(target_feature = "crt-static") {
     "this ramp is static and cannot load what a compiler has made; docs/install.md says which builds can"
 } else {
@@ -82,7 +82,7 @@ impl Processes {
     }
 
     /// Loads it into a first process, and says what it is.
-    pub(super) fn describe(&self) -> Result<&'static Algorithm, ExperimentError> {
+    pub(super) fn describe(&self) -> Result<&'static Algorithm> {
         let wrong = |message: String| ExperimentError::Input { message, help: Some(HELP.to_owned()) };
         let (process, description) = self.start(&AtomicBool::new(false)).map_err(|lost| match lost {
             Lost::Said(message) => wrong(format!("your candidate {} {message}", self.file)),
@@ -199,7 +199,7 @@ enum Lost {
     Loops(Duration),
     /// It neither computes nor ends.
     Sleeps,
-    /// It says what nobody understands.
+    /// Its output cannot be read.
     Garbled,
     Interrupted,
 }
@@ -383,7 +383,7 @@ fn computed(_: u32) -> Duration {
     Duration::ZERO
 }
 
-/// Reads on after each silence until it is told to give up.
+/// Reads on after each silence until it has to give up.
 struct Patient<'a, F>(&'a UnixStream, F);
 
 impl<F: FnMut() -> bool> Read for Patient<'_, F> {

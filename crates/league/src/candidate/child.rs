@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use libloading::Library;
 use rampcc::Algorithm;
 use rampcc_backend::Backend;
-use rampcc_experiment::{Code, ExperimentError, Received, Row, Task, failed};
+use rampcc_experiment::{Code, Received, Result, Row, Task, failed};
 use rampcc_trace::{CpuSample, FlowDecision, FlowEvent, FlowSample, LinkSample, Observer, Outcome};
 
 use super::confine;
@@ -76,7 +76,7 @@ fn load(object: &[u8]) -> Result<&'static Algorithm, String> {
 #[expect(unsafe_code, reason = "the algorithm comes from a shared object")]
 fn open(object: &std::path::Path) -> Result<&'static Algorithm, libloading::Error> {
     // SAFETY: constructors of the object run here, and may do anything to this process. It is a child that holds nothing but
-    // this candidate and has given its rights away; whoever started it takes what it says as data.
+    // this candidate and has given its rights away; the process that started it takes its output as data.
     let library: &'static Library = Box::leak(Box::new(unsafe { Library::new(object) }?));
     // SAFETY: both are what `shim.c` defines under these names, and the library stays. What a candidate puts there instead
     // harms this process alone.
@@ -102,7 +102,7 @@ impl Loaded {
         task: &str,
         backend: &dyn Backend,
         saying: &mut Saying<'_>,
-    ) -> Result<Outcome, ExperimentError> {
+    ) -> Result<Outcome> {
         let path = Received::read(path)?;
         let task: Task = serde_json::from_str(task)?;
         let code = Code { text: "".into(), digest: self.digest.clone(), player: None };
@@ -113,7 +113,7 @@ impl Loaded {
     }
 }
 
-/// Says what an observer is told.
+/// Passes on what an observer gets.
 struct Saying<'a> {
     line: &'a mut File,
     block: Vec<u8>,

@@ -14,7 +14,7 @@ use std::process::{Command, Output};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rampcc::Algorithm;
-use rampcc_experiment::{Code, ExperimentError, Row, hexadecimal, write_whole};
+use rampcc_experiment::{Code, ExperimentError, Result, Row, hexadecimal, write_whole};
 use rampcc_scenario::Arm;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
@@ -36,7 +36,7 @@ pub fn header(text: &str) -> Option<(&str, Option<&str>)> {
 
 /// A row from `FILE.h` or `FILE.h:NAME=VALUE,…`. The file defines `struct ramp_STEM`, its table of parameters and its three
 /// functions, as a header of the core does, and may define `RAMP_STEM_TRAITS`; `taken` are labels that it may not have.
-pub fn candidate(text: &str, apart: &Apart, taken: &[String]) -> Result<Row, ExperimentError> {
+pub fn candidate(text: &str, apart: &Apart, taken: &[String]) -> Result<Row> {
     let (file, settings) = header(text).unwrap_or((text, None));
     let (object, mut code) = compile(Path::new(file), &apart.compiler)?;
     let processes = Processes::new(file.to_owned(), apart.clone(), object, code.digest.clone());
@@ -56,8 +56,8 @@ pub fn candidate(text: &str, apart: &Apart, taken: &[String]) -> Result<Row, Exp
     Ok(Row { code: Some(code), ..arm.into() })
 }
 
-/// Rows for all of `texts`, to stand beside `rows`.
-pub fn candidates(texts: &[String], apart: &Apart, rows: &[Row]) -> Result<Vec<Row>, ExperimentError> {
+/// Rows for all of `texts`, to be played with `rows`.
+pub fn candidates(texts: &[String], apart: &Apart, rows: &[Row]) -> Result<Vec<Row>> {
     let mut taken: Vec<String> = rows.iter().map(|row| row.label.clone()).collect();
     let mut found = Vec::new();
     for text in texts {
@@ -78,7 +78,7 @@ fn input(message: String, help: &str) -> ExperimentError {
 }
 
 /// The shared object, and the source that it was made from.
-fn compile(header: &Path, compiler: &str) -> Result<(Vec<u8>, Code), ExperimentError> {
+fn compile(header: &Path, compiler: &str) -> Result<(Vec<u8>, Code)> {
     let wrong = |cause: String| {
         let message = format!("{} cannot be read: {cause}", header.display());
         input(message, "a C header that defines an algorithm, FILE.h[:NAME=VALUE,…]")
@@ -173,7 +173,7 @@ fn not_compiled(header: &Path, stem: &str, output: &Output) -> ExperimentError {
 static SENT: Mutex<BTreeMap<String, (Arc<Processes>, &'static Algorithm)>> = Mutex::new(BTreeMap::new());
 
 /// The algorithm that another process calls a candidate, compiled here from its [`Code::text`], once.
-pub(crate) fn sent(text: &str, apart: &Apart) -> Result<(&'static Algorithm, Code), ExperimentError> {
+pub(crate) fn sent(text: &str, apart: &Apart) -> Result<(&'static Algorithm, Code)> {
     let mut code = code(text.as_bytes());
     let mut known = SENT.lock().unwrap_or_else(PoisonError::into_inner);
     let (processes, algorithm) = if let Some(known) = known.get(&code.digest) {
@@ -190,7 +190,7 @@ pub(crate) fn sent(text: &str, apart: &Apart) -> Result<(&'static Algorithm, Cod
     Ok((algorithm, code))
 }
 
-fn compile_sent(text: &str, compiler: &str) -> Result<Vec<u8>, ExperimentError> {
+fn compile_sent(text: &str, compiler: &str) -> Result<Vec<u8>> {
     let place = scratch()?;
     let (source, object) = (place.path().join("candidate.i"), place.path().join("candidate.so"));
     write_whole(&source, |out| std::io::Write::write_all(out, text.as_bytes()))?;
@@ -225,7 +225,7 @@ fn registry(stem: &str, header: &Path) -> String {
 }
 
 /// A directory of this user's alone, under a name that cannot be foreseen. It goes away with the value.
-pub(crate) fn scratch() -> Result<TempDir, ExperimentError> {
+pub(crate) fn scratch() -> Result<TempDir> {
     let place = tempfile::Builder::new()
         .prefix("ramp-candidate-")
         .permissions(Permissions::from_mode(0o700))

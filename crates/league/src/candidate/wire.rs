@@ -16,7 +16,6 @@ pub(super) const BLOCK: usize = 1 << 16;
 /// The longest block: the outcome of a run with very many flows.
 const LONGEST: usize = 1 << 28;
 
-/// What a child is asked.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Ask {
     /// First: to load this shared object.
@@ -39,7 +38,6 @@ pub(super) enum Ask {
 /// What a child says.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Said {
-    /// It is loaded.
     Loaded(Description),
     Flow(FlowSample),
     Link(LinkSample),
@@ -96,14 +94,12 @@ impl Decided {
     }
 }
 
-/// Adds a message to a block.
 pub(super) fn add(block: &mut Vec<u8>, message: &impl Serialize) -> io::Result<()> {
     let taken = std::mem::take(block);
     *block = postcard::to_extend(message, taken).map_err(io::Error::other)?;
     Ok(())
 }
 
-/// Sends a block, which is empty then.
 pub(super) fn send(out: &mut impl Write, block: &mut Vec<u8>) -> io::Result<()> {
     let length = u32::try_from(block.len()).map_err(io::Error::other)?;
     out.write_all(&length.to_le_bytes())?;
@@ -128,7 +124,6 @@ pub(super) fn receive(from: &mut impl Read, block: &mut Vec<u8>) -> io::Result<O
     Ok((read == length).then_some(()))
 }
 
-/// The messages of a block.
 pub(super) fn messages<T: DeserializeOwned>(mut block: &[u8]) -> impl Iterator<Item = io::Result<T>> {
     std::iter::from_fn(move || {
         if block.is_empty() {

@@ -1,8 +1,8 @@
 //! What pairs say of a mean, at any time: bets against its possible values (Waudby-Smith and Ramdas, "Estimating means of bounded
 //! random variables by betting", J. R. Statist. Soc. B 86 (2024), 1-27).
 //!
-//! Whoever bets that a mean is above `m`, where it is not, multiplies the stake by `1 / alpha` with a probability of at most
-//! `alpha`, however often somebody looks. Nothing is assumed of the values but their bounds.
+//! A bet that a mean is above `m`, where it is not, multiplies the stake by `1 / alpha` with a probability of at most
+//! `alpha`, however often the result is looked at. Nothing is assumed of the values but their bounds.
 //!
 //! Values may be of a few strata (paths, or types of access), whose means differ far more than the values of one. A round has one value of each, so that
 //! a bet on all of them need not pay for what is between strata: each value is held to a mean of its own, `c`, chosen before the
@@ -115,7 +115,7 @@ impl Evidence {
         self.strata[stratum].add(value);
     }
 
-    /// A value of each stratum, in their order. Nobody may look at the verdict between them.
+    /// A value of each stratum, in their order. The verdict must not be looked at between them.
     pub(crate) fn add_round(&mut self, values: &[f64]) {
         debug_assert_eq!(values.len(), self.strata.len());
         let Round { guess, apart } = self.ahead();
@@ -138,7 +138,7 @@ impl Evidence {
         }
     }
 
-    /// What is expected of a value of a stratum drawn at random, with one value in the middle that nobody has seen.
+    /// What is expected of a value of a stratum drawn at random, with one unseen value in the middle.
     fn guess(&self) -> Guess {
         let half = (self.high - self.low) / 2.0;
         let drawn = self.count - self.in_rounds;

@@ -17,7 +17,7 @@ pub(crate) struct Measure {
     /// Bounds of a pair's value.
     pub(crate) low: f64,
     pub(crate) high: f64,
-    /// By how much the mean may rise, unless somebody says otherwise.
+    /// By how much the mean may rise, by default.
     pub(crate) margin: f64,
     /// A value of the margin's kind as people read it, with its sign.
     pub(crate) words: fn(f64) -> String,
@@ -30,7 +30,6 @@ pub(crate) struct Pair<'a> {
     pub(crate) new: &'a Outcome,
     /// Bytes that pipe and buffer hold together; `None`: the buffer has no end.
     pub(crate) holds_bytes: Option<f64>,
-    /// Bytes of the download.
     pub(crate) bytes: u64,
 }
 
@@ -90,7 +89,7 @@ impl Pair<'_> {
 
     fn startup_lost(&self) -> f64 {
         let Some(holds) = self.holds_bytes else { return 0.0 };
-        // Whoever never left has lost all of it in start-up.
+        // A row that never left has lost all of it in start-up.
         let lost = |of: &Outcome| of.startup_lost.unwrap_or(of.lost_bytes / holds.max(1.0));
         lost(self.new) - lost(self.old)
     }

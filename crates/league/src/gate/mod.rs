@@ -1,4 +1,4 @@
-//! A gate for changes: whether a new start-up is worse than an old one by more than a margin, on paths that nobody tuned to.
+//! A gate for changes: whether a new start-up is worse than an old one by more than a margin, on paths to which neither was tuned.
 //!
 //! [`Question::ask`] draws a path at a time from the league's ranges, plays both over it with the same seed, and stops as soon as
 //! it is sure (evidence.rs). It says "worse" of a start-up that is within all margins with a chance of `alpha` at most, and "not
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use rampcc_backend::Backend;
-use rampcc_experiment::{Ahead, ExperimentError, Progress, Row, Steering, context};
+use rampcc_experiment::{Ahead, ExperimentError, Progress, Result, Row, Steering, context};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::Serialize;
@@ -52,7 +52,7 @@ pub struct Question<'a> {
     pub new: Row,
     /// How sure, and how far.
     pub terms: Terms,
-    /// Of the paths; `None`: what both rows are decides it, so that nobody can choose.
+    /// Of the paths; `None`: what both rows are decides it, so that it cannot be chosen.
     pub seed: Option<u64>,
     /// Who plays.
     pub backend: &'a dyn Backend,
@@ -113,7 +113,7 @@ pub struct Gate {
     pub differs: bool,
     /// What was looked at.
     pub measures: Vec<Measured>,
-    /// Where the new one is slowest beside the old one; `None`: nowhere.
+    /// Where the new one is slowest compared with the old one; `None`: nowhere.
     pub worst: Option<Worst>,
     /// The paths, for command lines, where they are a few; empty: each pair has one of its own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -170,16 +170,11 @@ impl Question<'_> {
     /// # Errors
     ///
     /// As [`Request::play`].
-    pub fn ask(&self, progress: &dyn Progress, interrupted: &AtomicBool) -> Result<Gate, ExperimentError> {
+    pub fn ask(&self, progress: &dyn Progress, interrupted: &AtomicBool) -> Result<Gate> {
         self.ask_of(Sides::Rows, progress, interrupted)
     }
 
-    fn ask_of(
-        &self,
-        sides: Sides,
-        progress: &dyn Progress,
-        interrupted: &AtomicBool,
-    ) -> Result<Gate, ExperimentError> {
+    fn ask_of(&self, sides: Sides, progress: &dyn Progress, interrupted: &AtomicBool) -> Result<Gate> {
         let seed = self.seed.unwrap_or_else(|| self.own_seed());
         progress.on_backend(&Ahead {
             backend: self.backend,
@@ -291,7 +286,7 @@ enum Sides {
 }
 
 impl Worst {
-    /// The download of a pair that takes longest beside the old one.
+    /// The download of a pair that takes longest compared with the old one.
     fn of(pair: &Pair<'_>, path: &str, run_seed: u64, sizes: &[u64]) -> Self {
         let all = pair.ratios().zip(sizes).zip(pair.old.seconds.iter().zip(&pair.new.seconds));
         let slowest = all.max_by(|((a, _), _), ((b, _), _)| a.total_cmp(b));
@@ -330,7 +325,7 @@ impl Draws {
         self.random.random_range(0..ACCESS.len())
     }
 
-    fn path(&mut self, access: usize) -> Result<Path, ExperimentError> {
+    fn path(&mut self, access: usize) -> Result<Path> {
         let access = ACCESS[access];
         let number = self.random.random_range(1..=OF_EACH);
         let name = format!("fresh-{}-{access}-{number:02}", self.random.random_range(0..SEEDS));
@@ -388,7 +383,6 @@ impl Judge {
         self.look();
     }
 
-    /// A pair of each stratum.
     fn add_round(&mut self, pairs: &[Values]) {
         self.pairs += pairs.len() as u32;
         for (index, evidence) in self.evidence.iter_mut().enumerate() {
@@ -411,7 +405,7 @@ impl Judge {
         }
     }
 
-    /// Nobody looks before a round is over.
+    /// The result is not looked at before a round is over.
     fn look(&mut self) {
         let stakes = self.evidence.iter().map(Evidence::stake).sum::<f64>();
         self.stake = self.stake.max(stakes / MEASURES.len() as f64);

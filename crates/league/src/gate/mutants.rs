@@ -130,12 +130,10 @@ pub(super) const MUTATIONS: &[Mutation] = &[
 ];
 
 impl Mutation {
-    /// Name of the mutant of a row.
     pub(super) fn name(&self, row: &Algorithm) -> String {
         format!("{}_{}", row.id, self.id)
     }
 
-    /// The header of the mutant of a row.
     pub(super) fn header(&self, row: &Algorithm) -> String {
         let (name, of) = (self.name(row), row.id);
         let (upper, of_upper) = (name.to_ascii_uppercase(), of.to_ascii_uppercase());

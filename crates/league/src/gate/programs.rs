@@ -1,10 +1,11 @@
-//! The same question of two programs, which play in real time: a few paths, one run at a time, until somebody says that the time is over.
+//! The same question of two programs, which play in real time: a few paths, one run at a time, until the caller says that the
+//! time is over.
 
 use std::sync::atomic::AtomicBool;
 
 use rampcc::Time;
 use rampcc_backend::{Backend, BackendError};
-use rampcc_experiment::{ExperimentError, Progress, Row, Run, context, digest, failed};
+use rampcc_experiment::{ExperimentError, Progress, Result, Row, Run, context, digest, failed};
 use rampcc_lab::Context;
 use rampcc_scenario::{Scenario, Source};
 use rand::seq::SliceRandom;
@@ -29,7 +30,7 @@ const LONGEST_S: f64 = 3.0;
 const CUT: f64 = MUCH;
 /// And this much longer, s: a program that stands still at its beginning has sent something by then.
 const CUT_AFTER_S: f64 = 0.5;
-/// Whoever takes so many times as long as the other, over all runs so far, goes second, where it can be cut.
+/// The program that takes so many times as long as the other, over all runs so far, goes second, where it can be cut.
 const SLOW: f64 = 1.5;
 /// Pairs in a row for which the machine was too busy, before it gives up.
 const BUSY: u32 = 10;
@@ -42,7 +43,7 @@ pub struct Programs<'a> {
     pub new: Row,
     /// How sure, and how far.
     pub terms: Terms,
-    /// Of the paths; `None`: what both rows are decides it, so that nobody can choose.
+    /// Of the paths; `None`: what both rows are decides it, so that it cannot be chosen.
     pub seed: Option<u64>,
     /// Who plays: both rows are of its controls.
     pub backend: &'a dyn Backend,
@@ -103,7 +104,7 @@ impl Turns<'_> {
         path: usize,
         progress: &dyn Progress,
         interrupted: &AtomicBool,
-    ) -> Result<Option<Values>, ExperimentError> {
+    ) -> Result<Option<Values>> {
         let ready = &self.paths[path];
         self.played += 1;
         let old_first = self.played % 2 == 1 || self.taken_s[1] > SLOW * self.taken_s[0];
@@ -149,7 +150,7 @@ impl Programs<'_> {
         progress: &dyn Progress,
         time_left: &dyn Fn() -> bool,
         interrupted: &AtomicBool,
-    ) -> Result<Gate, ExperimentError> {
+    ) -> Result<Gate> {
         let seed = self.seed.unwrap_or_else(|| self.own_seed());
         let paths = self.paths(seed)?;
         let mut random = Pcg64Mcg::seed_from_u64(seed);
@@ -199,7 +200,7 @@ impl Programs<'_> {
         turn: &Turn<'_>,
         progress: &dyn Progress,
         interrupted: &AtomicBool,
-    ) -> Result<Option<[Outcome; 2]>, ExperimentError> {
+    ) -> Result<Option<[Outcome; 2]>> {
         let ready = turn.ready;
         let mut outcomes: [Option<Outcome>; 2] = [None, None];
         for side in if turn.old_first { [0, 1] } else { [1, 0] } {
@@ -249,9 +250,9 @@ impl Programs<'_> {
         }
     }
 
-    /// Of a population that nobody has seen before, those that programs can play and that are soon over: of each access type in
+    /// Of a population that is drawn anew, those that programs can play and that are soon over: of each access type in
     /// turn, until there are enough.
-    fn paths(&self, seed: u64) -> Result<Vec<Ready>, ExperimentError> {
+    fn paths(&self, seed: u64) -> Result<Vec<Ready>> {
         let mut by_access: Vec<(String, Vec<Ready>)> = Vec::new();
         for path in Population::open(&Which::Fresh(short(seed)))?.paths {
             if let Some(ready) = self.playable(&path)? {
@@ -276,7 +277,7 @@ impl Programs<'_> {
         Ok(found)
     }
 
-    fn playable(&self, path: &Path) -> Result<Option<Ready>, ExperimentError> {
+    fn playable(&self, path: &Path) -> Result<Option<Ready>> {
         let one = path.scenario.flows.len() == 1 && path.scenario.traffic.is_empty();
         if !one || !matches!(path.scenario.flows[0].source, Source::Sized(_)) {
             return Ok(None);

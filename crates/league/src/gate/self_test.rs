@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use rampcc::{Algorithm, Traits};
 use rampcc_backend::Backend;
-use rampcc_experiment::{ExperimentError, Progress, Row};
+use rampcc_experiment::{ExperimentError, Progress, Result, Row};
 use rampcc_scenario::Arm;
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ const MOST_WITHIN: f64 = 0.2;
 pub struct SelfTest<'a> {
     /// Gates between two runs of the same row, which differ by chance alone.
     pub alike: u32,
-    /// The rows, in turn, and with each fault; empty: those that are compared where nobody says what.
+    /// The rows, in turn, and with each fault; empty: those that are compared by default.
     pub rows: Vec<&'static Algorithm>,
     /// Of every gate.
     pub terms: Terms,
@@ -100,7 +100,7 @@ impl SelfTest<'_> {
     /// # Errors
     ///
     /// As [`Question::ask`], and where a mutant does not compile.
-    pub fn play(&self, progress: &dyn Progress, interrupted: &AtomicBool) -> Result<Tested, ExperimentError> {
+    pub fn play(&self, progress: &dyn Progress, interrupted: &AtomicBool) -> Result<Tested> {
         let rows = if self.rows.is_empty() { compared(self.backend) } else { self.rows.clone() };
         let mut tested = Tested { terms: self.terms, alike: Vec::new(), mutants: Vec::new() };
         for (number, row) in (0..u64::from(self.alike)).zip(rows.iter().cycle()) {
@@ -147,7 +147,7 @@ impl SelfTest<'_> {
     }
 }
 
-/// Rows that are compared where nobody says what to compare, and that this backend can play.
+/// Rows that are compared by default, and that this backend can play.
 fn compared(backend: &dyn Backend) -> Vec<&'static Algorithm> {
     let playable = |row: &&'static Algorithm| {
         row.traits.has(Traits::DEFAULT)

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rampcc_experiment::{ExperimentError, Row, Steering};
+use rampcc_experiment::{ExperimentError, Result, Row, Steering};
 use serde::Deserialize;
 
 use super::{Cell, Geo, Line, Played, Sheet, harm, standing};
@@ -28,7 +28,7 @@ struct Arm {
 
 impl Arms {
     /// From a TOML file.
-    pub fn load(path: &Path) -> Result<Self, ExperimentError> {
+    pub fn load(path: &Path) -> Result<Self> {
         let text = rampcc_scenario::read_small(path).map_err(|cause| ExperimentError::Request {
             field: "ablation",
             problem: format!("names a file that cannot be read, {}: {cause}", path.display()),
@@ -38,7 +38,7 @@ impl Arms {
     }
 
     /// From its text.
-    pub fn parse(name: &str, text: &str) -> Result<Self, ExperimentError> {
+    pub fn parse(name: &str, text: &str) -> Result<Self> {
         let wrong = |message: String| {
             ExperimentError::Input {
             message,
@@ -58,11 +58,11 @@ impl Arms {
     }
 
     /// A row for each, made of this one.
-    pub fn rows(&self, of: &Row) -> Result<Vec<Row>, ExperimentError> {
+    pub fn rows(&self, of: &Row) -> Result<Vec<Row>> {
         self.arms.iter().map(|arm| self.row(of, arm)).collect()
     }
 
-    fn row(&self, of: &Row, arm: &Arm) -> Result<Row, ExperimentError> {
+    fn row(&self, of: &Row, arm: &Arm) -> Result<Row> {
         let place = |problem: String| format!("{}, `{}`: {problem}", self.name, arm.set);
         let Steering::Core(core) = &of.steering else {
             return Err(ExperimentError::Input {
@@ -101,7 +101,7 @@ impl Arms {
 }
 
 /// The table: what each arm of `of` does to times, losses and a running flow. The first population counts.
-pub fn ablation(played: &Played, arms: &Arms, of: &Row) -> Result<Sheet, ExperimentError> {
+pub fn ablation(played: &Played, arms: &Arms, of: &Row) -> Result<Sheet> {
     let mut head = vec![
         "time over `ideal`: mean, 95 %".to_owned(),
         "clean, 95 %".to_owned(),

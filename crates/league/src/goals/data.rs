@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rampcc_experiment::ExperimentError;
+use rampcc_experiment::{ExperimentError, Result};
 use serde::Deserialize;
 
 use super::sheet::MEASURES;
@@ -37,12 +37,12 @@ pub(super) const BYTES: &str = "bytes";
 
 impl Goals {
     /// Those of `league/goals.toml`.
-    pub fn own() -> Result<Self, ExperimentError> {
+    pub fn own() -> Result<Self> {
         Self::parse("league/goals.toml", OWN)
     }
 
     /// From a TOML file.
-    pub fn load(path: &Path) -> Result<Self, ExperimentError> {
+    pub fn load(path: &Path) -> Result<Self> {
         let text = rampcc_scenario::read_small(path).map_err(|cause| ExperimentError::Request {
             field: "goals",
             problem: format!("names a file that cannot be read, {}: {cause}", path.display()),
@@ -52,7 +52,7 @@ impl Goals {
     }
 
     /// From its text.
-    pub fn parse(name: &str, text: &str) -> Result<Self, ExperimentError> {
+    pub fn parse(name: &str, text: &str) -> Result<Self> {
         let wrong =
             |message: String, help: &str| ExperimentError::Input { message, help: Some(help.to_owned()) };
         let goals: Self = toml::from_str(text).map_err(|error| {

@@ -1,6 +1,6 @@
 //! One algorithm against the goals of a start-up, and what each of its mechanisms and constants brings.
 //!
-//! [`Bench`] plays it on populations, beside a running flow ([`Set::Beside`]) and over a geostationary satellite whose return link is not
+//! [`Bench`] plays it on populations, next to a running flow ([`Set::Beside`]) and over a geostationary satellite whose return link is not
 //! known ([`Set::Geo`]). [`sheets`] and [`ablation`] make sheets of that for a page.
 
 mod ablation;
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use rampcc_backend::Backend;
-use rampcc_experiment::{ExperimentError, Progress, Row, Steering};
+use rampcc_experiment::{ExperimentError, Progress, Result, Row, Steering};
 use rampcc_scenario::Setting;
 
 use crate::asked::Extent;
@@ -43,7 +43,7 @@ const HOST_SIZES: [u64; 4] = [1_000_000, 2_000_000, 10_000_000, 20_000_000];
 /// Populations drawn from each for the interval of a goal: the Monte Carlo error of an end is then about 4 % of its width.
 const RESAMPLES: usize = 300;
 
-/// What is played beside populations.
+/// What is played besides populations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Set {
     /// Drop-tail paths with a running flow that a download joins.
@@ -60,7 +60,7 @@ pub enum Set {
 
 impl Set {
     /// Its paths, with `settings` on each. `quick`: at most four of each kind, or one of each return link and crowd, one run each.
-    pub fn extent(self, quick: bool, settings: &[Setting]) -> Result<Extent, ExperimentError> {
+    pub fn extent(self, quick: bool, settings: &[Setting]) -> Result<Extent> {
         let (name, text, sizes) = match self {
             Self::Beside => ("beside", BESIDE, BESIDE_SIZES.as_slice()),
             Self::Geo => ("geo", GEO, [GEO_SIZE].as_slice()),
@@ -96,7 +96,7 @@ pub struct Bench<'a> {
     pub command: String,
 }
 
-/// What is played beside populations, if anybody asks for it.
+/// What is played besides populations, if it is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct With {
     /// Two at a time.
@@ -112,7 +112,7 @@ pub struct Played {
     pub populations: Vec<Table>,
     /// By population: those drawn from it, if anybody asks how sure it is.
     pub resampled: Vec<Vec<Table>>,
-    /// Beside a running flow.
+    /// Next to a running flow.
     pub beside: Table,
     /// Over the satellite.
     pub geo: Vec<Geo>,
@@ -121,7 +121,7 @@ pub struct Played {
 }
 
 impl Bench<'_> {
-    /// Plays what is missing on these populations, beside a running flow, over the satellite, and what `with` says, with the first
+    /// Plays what is missing on these populations, next to a running flow, over the satellite, and what `with` says, with the first
     /// population's settings, and writes the files of each.
     ///
     /// # Errors
@@ -133,15 +133,15 @@ impl Bench<'_> {
         with: With,
         progress: &dyn Progress,
         interrupted: &AtomicBool,
-    ) -> Result<Played, ExperimentError> {
+    ) -> Result<Played> {
         let mut pairs = with.pairs;
         let settings = populations.first().map_or_else(Vec::new, |first| first.population.settings.clone());
-        let mut play = |extent: Extent| -> Result<League, ExperimentError> {
+        let mut play = |extent: Extent| -> Result<League> {
             let league = self.request(extent, pairs).play(progress, interrupted)?;
             pairs = false;
             Ok(league)
         };
-        let judged = |league: &League| -> Result<Table, ExperimentError> {
+        let judged = |league: &League| -> Result<Table> {
             let table = league.judge(&Weights::default());
             league.write(&self.out, &table, &self.command)?;
             Ok(table)
@@ -188,7 +188,7 @@ impl Bench<'_> {
 }
 
 /// The one of `rows` that goals are for: none of those that are always there.
-pub fn judged(rows: &[Row]) -> Result<&Row, ExperimentError> {
+pub fn judged(rows: &[Row]) -> Result<&Row> {
     let always = [rampcc::standard().id, rampcc::of_cubic().id];
     let mut own = rows
         .iter()
@@ -229,7 +229,7 @@ fn yardstick(table: &Table) -> Option<&Standing> {
     table.standings.iter().find(|standing| standing.yardstick)
 }
 
-/// What a running flow loses beside an algorithm, beyond what it loses anyway, over what it loses beside plain slow start.
+/// What a running flow loses next to an algorithm, beyond what it loses anyway, over what it loses next to plain slow start.
 fn harm(table: &Table, label: &str) -> Option<f64> {
     let lost = |label: &str| Some(standing(table, label)?.harm.as_ref()?.lost[0]);
     let standard = lost(rampcc::standard().id).filter(|lost| *lost > 0.0)?;

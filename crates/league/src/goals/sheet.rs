@@ -40,7 +40,7 @@ pub struct Cell {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judged {
-    /// Nobody holds it to a goal.
+    /// It has no goal.
     #[default]
     Free,
     /// Within the goal, with its whole interval: over the seeds, or over paths drawn from the same ranges.
@@ -133,91 +133,57 @@ pub(super) struct Measure {
     value: fn(&Standing, &Table) -> Option<f64>,
 }
 
+const fn measure(
+    words: &'static str,
+    id: &'static str,
+    form: Form,
+    value: fn(&Standing, &Table) -> Option<f64>,
+) -> Measure {
+    Measure { words, id, form, value }
+}
+
 /// All that the league measures of a row on each population.
 pub(super) const MEASURES: [Measure; 14] = [
-    Measure {
-        words: "download time over `ideal`: geometric mean",
-        id: "time_mean",
-        form: Form::Fine,
-        value: |row, _| Some(row.ideal.mean),
-    },
-    Measure {
-        words: "95th percentile",
-        id: "time_p95",
-        form: Form::Ratio,
-        value: |row, _| Some(row.ideal.p95),
-    },
-    Measure { words: "worst", id: "time_worst", form: Form::Ratio, value: |row, _| Some(row.ideal.worst) },
-    Measure {
-        words: "share over 2 ×",
-        id: "time_above_two",
-        form: Form::Percent,
-        value: |row, _| Some(row.ideal.above_two),
-    },
-    Measure {
-        words: "clean paths, over what no sender can beat that learns from ACKs: 95th percentile",
-        id: "clean_p95",
-        form: Form::Ratio,
-        value: |row, _| Some(row.clean.as_ref()?.p95),
-    },
-    Measure {
-        words: "`ideal` there",
-        id: "clean_ideal_p95",
-        form: Form::Ratio,
-        value: |row, table| {
-            // Once, not in every row's column.
-            other(row)?;
-            Some(yardstick(table)?.clean.as_ref()?.p95)
-        },
-    },
-    Measure {
-        words: "over the larger of that and `ideal`, path by path: 95th percentile",
-        id: "attained_p95",
-        form: Form::Ratio,
-        value: |row, _| Some(row.clean_attained.as_ref()?.p95),
-    },
-    Measure {
-        words: "more than 5 % slower than LINUX",
-        id: "slower",
-        form: Form::Percent,
-        value: |row, _| other(row).map(|versus| versus.slower),
-    },
-    Measure {
-        words: "of these, `ideal` is not",
-        id: "slower_alone",
-        form: Form::Percent,
-        value: |row, _| other(row).map(|versus| versus.slower_alone),
-    },
-    Measure {
-        words: "more than 25 % slower than LINUX",
-        id: "much_slower",
-        form: Form::Percent,
-        value: |row, _| other(row).map(|versus| versus.much_slower),
-    },
-    Measure {
-        words: "lost in start-up over BDP + buffer: mean",
-        id: "startup_lost_mean",
-        form: Form::Fine,
-        value: |row, _| Some(row.cost.startup_lost[0]),
-    },
-    Measure {
-        words: "95th percentile",
-        id: "startup_lost_p95",
-        form: Form::Ratio,
-        value: |row, _| Some(row.cost.startup_lost[1]),
-    },
-    Measure {
-        words: "worst",
-        id: "startup_lost_worst",
-        form: Form::Ratio,
-        value: |row, _| Some(row.cost.startup_lost[2]),
-    },
-    Measure {
-        words: "a running flow's losses over those with `slow_start`",
-        id: "harm",
-        form: Form::Ratio,
-        value: |row, table| harm(table, &row.label),
-    },
+    measure("download time over `ideal`: geometric mean", "time_mean", Form::Fine, |row, _| {
+        Some(row.ideal.mean)
+    }),
+    measure("95th percentile", "time_p95", Form::Ratio, |row, _| Some(row.ideal.p95)),
+    measure("worst", "time_worst", Form::Ratio, |row, _| Some(row.ideal.worst)),
+    measure("share over 2 ×", "time_above_two", Form::Percent, |row, _| Some(row.ideal.above_two)),
+    measure(
+        "clean paths, over what no sender can beat that learns from ACKs: 95th percentile",
+        "clean_p95",
+        Form::Ratio,
+        |row, _| Some(row.clean.as_ref()?.p95),
+    ),
+    measure("`ideal` there", "clean_ideal_p95", Form::Ratio, |row, table| {
+        // Once, not in every row's column.
+        other(row)?;
+        Some(yardstick(table)?.clean.as_ref()?.p95)
+    }),
+    measure(
+        "over the larger of that and `ideal`, path by path: 95th percentile",
+        "attained_p95",
+        Form::Ratio,
+        |row, _| Some(row.clean_attained.as_ref()?.p95),
+    ),
+    measure("more than 5 % slower than LINUX", "slower", Form::Percent, |row, _| {
+        other(row).map(|versus| versus.slower)
+    }),
+    measure("of these, `ideal` is not", "slower_alone", Form::Percent, |row, _| {
+        other(row).map(|versus| versus.slower_alone)
+    }),
+    measure("more than 25 % slower than LINUX", "much_slower", Form::Percent, |row, _| {
+        other(row).map(|versus| versus.much_slower)
+    }),
+    measure("lost in start-up over BDP + buffer: mean", "startup_lost_mean", Form::Fine, |row, _| {
+        Some(row.cost.startup_lost[0])
+    }),
+    measure("95th percentile", "startup_lost_p95", Form::Ratio, |row, _| Some(row.cost.startup_lost[1])),
+    measure("worst", "startup_lost_worst", Form::Ratio, |row, _| Some(row.cost.startup_lost[2])),
+    measure("a running flow's losses over those with `slow_start`", "harm", Form::Ratio, |row, table| {
+        harm(table, &row.label)
+    }),
 ];
 
 /// Against what Linux does, unless it is that.

@@ -239,7 +239,7 @@ impl Traffic {
         paths.map(of).collect()
     }
 
-    /// Each disturbed path beside its undisturbed one: seconds, and packets lost.
+    /// Each disturbed path with its undisturbed one: seconds, and packets lost.
     fn with_plain(&self, label: &str) -> Option<Vec<([f64; 2], [f64; 2])>> {
         let plain = self.hosts(&["undisturbed"], label)?;
         let beside = |(name, seconds, lost): (&str, f64, f64)| {

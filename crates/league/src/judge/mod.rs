@@ -47,7 +47,7 @@ pub struct Table {
 
 impl Table {
     /// Contenders than which none is both as fast and as gentle to others, by the 95th percentile of their completion times under a
-    /// web load: from the fastest to the gentlest. Empty: nobody was played among others.
+    /// web load: from the fastest to the gentlest. Empty: nothing was played among others.
     pub fn front(&self) -> Vec<&str> {
         let contenders = || {
             let all =

@@ -11,7 +11,7 @@ use crate::play::League;
 use crate::population::edition;
 use rampcc_lab::statistics::weighted::{geometric_mean, mean, quantile};
 
-/// Between what others had beside a download and without it, on a path.
+/// Between what others had with a download and without it, on a path.
 type Difference = dyn Fn(&crate::PlayedPath, Others, Others) -> Option<f64>;
 
 /// What every row is judged with.
@@ -71,7 +71,7 @@ impl<'a> Judge<'a> {
         let of_pool = |case: &super::Case| sizes.contains(&case.size);
         let counts = |path: usize| times.cases.iter().any(|case| case.path == path && of_pool(case));
         let counting: Vec<bool> = (0..league.paths.len()).map(counts).collect();
-        // Those of an access type share its weight; what nobody was compared on has no part of it.
+        // Those of an access type share its weight; what was not compared has no part of it.
         let count = |kind: &str| {
             let of_kind = league.paths.iter().zip(&counting).filter(|(path, _)| path.access == kind);
             let (all, counting) =

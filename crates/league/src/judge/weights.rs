@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rampcc_experiment::ExperimentError;
+use rampcc_experiment::{ExperimentError, Result};
 use rampcc_scenario::nearest;
 
 use crate::population::Population;
@@ -23,7 +23,7 @@ pub struct Weights(BTreeMap<String, f64>);
 
 impl Weights {
     /// From a TOML file, a line such as `cable = 3` for each access type; the others count nothing.
-    pub fn load(path: &Path, population: &Population) -> Result<Self, ExperimentError> {
+    pub fn load(path: &Path, population: &Population) -> Result<Self> {
         let text = rampcc_scenario::read_small(path).map_err(|cause| ExperimentError::Request {
             field: "weights",
             problem: format!("names a file that cannot be read, {}: {cause}", path.display()),
@@ -33,13 +33,13 @@ impl Weights {
     }
 
     /// The same from numbers that are at hand.
-    pub fn of_types(given: &BTreeMap<String, f64>, population: &Population) -> Result<Self, ExperimentError> {
+    pub fn of_types(given: &BTreeMap<String, f64>, population: &Population) -> Result<Self> {
         let table = given.iter().map(|(kind, weight)| (kind.clone(), toml::Value::Float(*weight))).collect();
         Self::checked(&table, "weights", |_: &str| "weights".to_owned(), population)
     }
 
     /// The same from the file's text.
-    pub fn parse(name: &str, text: &str, population: &Population) -> Result<Self, ExperimentError> {
+    pub fn parse(name: &str, text: &str, population: &Population) -> Result<Self> {
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
             input(format!("{name}: {}", error.to_string().trim()), allowed(population))
         })?;
@@ -56,7 +56,7 @@ impl Weights {
         name: &str,
         place: impl Fn(&str) -> String,
         population: &Population,
-    ) -> Result<Self, ExperimentError> {
+    ) -> Result<Self> {
         let known = population.access();
         let mut weights: BTreeMap<String, f64> = known.iter().map(|kind| (kind.clone(), 0.0)).collect();
         for (kind, value) in table {

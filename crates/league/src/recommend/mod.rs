@@ -5,7 +5,7 @@ mod stack;
 mod starts;
 mod text;
 
-use rampcc_experiment::{ExperimentError, Row, neighbourhood};
+use rampcc_experiment::{ExperimentError, Result, Row, neighbourhood};
 use rampcc_lab::carries::Neighbourhood;
 use rampcc_scenario::{Scenario, Setting};
 
@@ -18,7 +18,7 @@ use crate::asked::KNOWN_SIZES;
 use crate::play::League;
 use crate::population::{Path, Population};
 
-/// Downloads unless somebody asks for others, bytes.
+/// Downloads unless others are asked for, bytes.
 const SIZES: [u64; 3] = [100_000, 1_000_000, 10_000_000];
 
 /// The paths that the choice is for.
@@ -36,7 +36,7 @@ impl Paths {
     /// # Errors
     ///
     /// Nothing is uncertain, or a range ends at something that is not possible.
-    pub fn around(scenario: &Scenario, count: u32) -> Result<Self, ExperimentError> {
+    pub fn around(scenario: &Scenario, count: u32) -> Result<Self> {
         let (ranges, scenarios) = neighbourhood(scenario, count, scenario.seed)?;
         if scenarios.is_empty() {
             return Err(ExperimentError::Input {
@@ -67,7 +67,7 @@ impl Paths {
     /// # Errors
     ///
     /// A path has no download of a size that is known.
-    pub fn with_sizes(mut self, sizes: &[u64]) -> Result<(Self, Vec<u64>), ExperimentError> {
+    pub fn with_sizes(mut self, sizes: &[u64]) -> Result<(Self, Vec<u64>)> {
         let of = |path: &Path| rampcc_experiment::context(&path.scenario).size_bytes;
         let bytes: Vec<u64> = self.population.paths.iter().filter_map(of).collect();
         let (least, most) = (bytes.iter().min().copied(), bytes.iter().max().copied());
@@ -94,7 +94,7 @@ impl Paths {
     /// # Errors
     ///
     /// A setting does not go with a path.
-    pub fn set(mut self, settings: &[Setting]) -> Result<Self, ExperimentError> {
+    pub fn set(mut self, settings: &[Setting]) -> Result<Self> {
         self.population = self.population.with(settings)?;
         Ok(self)
     }
@@ -102,7 +102,7 @@ impl Paths {
 
 impl Stack {
     /// A row for each choice, in their order, and the yardstick.
-    pub fn entrants(&self) -> Result<Vec<Row>, ExperimentError> {
+    pub fn entrants(&self) -> Result<Vec<Row>> {
         let mut rows: Vec<Row> = self.choices.iter().map(|choice| choice.row.clone()).collect();
         if let Some(ideal) = rampcc::having(rampcc::Traits::KNOWS_PATH).next() {
             rows.push(Row::parse(ideal.id, &[])?);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rampcc::Traits;
-use rampcc_experiment::{ExperimentError, Row, Steering};
+use rampcc_experiment::{ExperimentError, Result, Row, Steering};
 use rampcc_scenario::nearest;
 use serde::Deserialize;
 
@@ -53,7 +53,7 @@ pub struct Choice {
     pub start_up: String,
     /// As the stack calls it; empty: the start-up paces by itself.
     pub pacing: String,
-    /// True of what the stack does if nobody sets anything.
+    /// True of what the stack does by default.
     pub default: bool,
     /// How to set it, where that differs from the default.
     pub set: Vec<String>,
@@ -61,7 +61,6 @@ pub struct Choice {
     pub row: Row,
 }
 
-/// A file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct File {
@@ -118,7 +117,7 @@ impl Stack {
     /// # Errors
     ///
     /// There is none, or the file is wrong.
-    pub fn open(name: &str) -> Result<Self, ExperimentError> {
+    pub fn open(name: &str) -> Result<Self> {
         if let Some((_, text)) = STACKS.iter().find(|(known, _)| *known == name) {
             return Self::parse(&format!("stacks/{name}.toml"), text);
         }
@@ -145,7 +144,7 @@ impl Stack {
     /// # Errors
     ///
     /// What is wrong in it.
-    pub fn parse(name: &str, text: &str) -> Result<Self, ExperimentError> {
+    pub fn parse(name: &str, text: &str) -> Result<Self> {
         let wrong =
             |problem: String| input(format!("{name}: {problem}"), "the form of stacks/linux.toml".to_owned());
         let file: File = toml::from_str(text).map_err(|error| wrong(error.to_string().trim().to_owned()))?;

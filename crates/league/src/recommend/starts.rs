@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use rampcc_experiment::{ExperimentError, Progress, context};
+use rampcc_experiment::{Progress, Result, context};
 use rampcc_lab::statistics::weighted::geometric_mean;
 use rampcc_lab::{Definition, metric};
 use serde::Serialize;
@@ -40,11 +40,7 @@ impl Starts {
     /// # Errors
     ///
     /// As [`Request::play`].
-    pub fn play(
-        request: &Request<'_>,
-        progress: &dyn Progress,
-        interrupted: &AtomicBool,
-    ) -> Result<Self, ExperimentError> {
+    pub fn play(request: &Request<'_>, progress: &dyn Progress, interrupted: &AtomicBool) -> Result<Self> {
         let population = Population::parse("starts", PATHS, None)?.with(&request.population.settings)?;
         let packets = |path: &crate::population::Path| {
             let facts = context(&path.scenario);

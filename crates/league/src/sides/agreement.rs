@@ -10,7 +10,7 @@ use crate::outcome::Outcome;
 use crate::play::POOLED_FROM;
 use rampcc_lab::statistics::weighted::{geometric_mean, mean, quantile};
 
-/// Times that are farther apart than by this share are told one by one.
+/// Times that are farther apart than by this share are listed one by one.
 const APART: f64 = 0.1;
 
 /// Two backends, judged. Of each pair of values the first one is the first backend's.

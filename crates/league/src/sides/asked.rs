@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use rampcc_backend::Backend;
-use rampcc_experiment::{Asked, ExperimentError, Playable, Sweep, VERSION, hexadecimal, playable, write_whole};
+use rampcc_experiment::{Asked, Playable, Result, Sweep, VERSION, hexadecimal, playable, write_whole};
 use sha2::{Digest, Sha256};
 
 use super::{Agreement, Sides, page, text};
@@ -33,11 +33,7 @@ pub struct SampleAsked<'a> {
 impl Extent {
     /// A sample of what `backend` carries ([`Population::sample`]): forty paths, downloads of 10 MB at most, one run each; `quick`: eight
     /// paths and 1 MB, where nothing else is asked for.
-    pub fn sample(
-        population: Population,
-        asked: &SampleAsked<'_>,
-        backend: &dyn Backend,
-    ) -> Result<Self, ExperimentError> {
+    pub fn sample(population: Population, asked: &SampleAsked<'_>, backend: &dyn Backend) -> Result<Self> {
         let &SampleAsked { quick, paths: count, sizes, seeds } = asked;
         let (paths, largest) = if quick { QUICK } else { SAMPLE };
         let mut wanted = sizes.to_vec();
@@ -59,7 +55,7 @@ pub fn rows(
     named: &[String],
     backends: &[&dyn Backend],
     backend: &dyn Backend,
-) -> Result<Playable, ExperimentError> {
+) -> Result<Playable> {
     const EVERY: &str = "all";
     let every = [EVERY.to_owned()];
     let named = if named.is_empty() { &every } else { named };
@@ -83,12 +79,7 @@ pub struct Files {
 
 impl Sides {
     /// Writes the judgement, the download times and the page, which `command` makes again, to a directory.
-    pub fn write(
-        &self,
-        directory: &Path,
-        judged: &Agreement,
-        command: &str,
-    ) -> Result<Files, ExperimentError> {
+    pub fn write(&self, directory: &Path, judged: &Agreement, command: &str) -> Result<Files> {
         let stem = Path::new(&self.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let [first, second] = self.backends;
         let stem = stem.unwrap_or_else(|| "paths".to_owned());
@@ -98,7 +89,7 @@ impl Sides {
             format!("-{}", hexadecimal(&Sha256::digest(&self.title)[..3]))
         };
         let stem = format!("league-{stem}{set}-{first}-{second}");
-        let write = |ending: &str, text: &str| -> Result<PathBuf, ExperimentError> {
+        let write = |ending: &str, text: &str| -> Result<PathBuf> {
             let path = directory.join(format!("{stem}.{ending}"));
             write_whole(&path, |file| file.write_all(text.as_bytes()))?;
             Ok(path)

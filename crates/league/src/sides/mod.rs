@@ -14,7 +14,8 @@ use std::sync::atomic::AtomicBool;
 
 use rampcc_backend::{Backend, Clock};
 use rampcc_experiment::{
-    Ahead, ExperimentError, Played, Playing, Progress, Refused, Row, Run, Store, check, context, digest,
+    Ahead, ExperimentError, Played, Playing, Progress, Refused, Result, Row, Run, Store, check, context,
+    digest,
 };
 use rampcc_lab::{Context, LeftOut, RunRecord};
 
@@ -99,7 +100,7 @@ impl SidesRequest<'_> {
     /// # Errors
     ///
     /// [`ExperimentError::Interrupted`] where `interrupted` was raised before the last run: what is finished is kept.
-    pub fn play(&self, progress: &dyn Progress, interrupted: &AtomicBool) -> Result<Sides, ExperimentError> {
+    pub fn play(&self, progress: &dyn Progress, interrupted: &AtomicBool) -> Result<Sides> {
         let paths: Vec<Prepared<'_>> =
             self.population.paths.iter().map(|path| self.prepare(path)).collect::<Result<_, _>>()?;
         let rows = [self.first_rows()?, self.rows.clone()];
@@ -158,7 +159,7 @@ impl SidesRequest<'_> {
     }
 
     /// The rows as the first backend plays them.
-    fn first_rows(&self) -> Result<Vec<Row>, ExperimentError> {
+    fn first_rows(&self) -> Result<Vec<Row>> {
         let simulated = |row: &Row| {
             row.simulated().ok_or_else(|| ExperimentError::Input {
                 message: format!("{} has nothing like `{}`", self.backends[0].title(), row.label),
@@ -168,7 +169,7 @@ impl SidesRequest<'_> {
         self.rows.iter().map(simulated).collect()
     }
 
-    fn prepare<'p>(&self, path: &'p Path) -> Result<Prepared<'p>, ExperimentError> {
+    fn prepare<'p>(&self, path: &'p Path) -> Result<Prepared<'p>> {
         let context = context(&path.scenario);
         let largest = context.size_bytes.unwrap_or(0);
         let sizes: Vec<u64> = self.sizes.iter().copied().filter(|size| *size <= largest).collect();

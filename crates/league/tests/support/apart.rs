@@ -14,7 +14,7 @@ pub(crate) fn apart() -> Apart {
     Apart::new("cc", env::current_exe().unwrap(), &ARGUMENTS)
 }
 
-/// The process of a candidate where another test starts it. In the suite it starts one with nobody at the other end: such a
+/// The process of a candidate where another test starts it. In the suite it starts one without another end: such a
 /// process ends by itself.
 #[test]
 fn serve() {

@@ -12,8 +12,7 @@ use rampcc_trace::Told;
 use crate::support::judged::{judged, require};
 use crate::support::left_out::{complete, repeated};
 use crate::support::path::Path;
-use crate::support::ready::unobstructed;
-use crate::support::{Bottleneck, EMULATED, Network, Open, counted, ready, receive, send, small};
+use crate::support::{Bottleneck, Network, Open, counted, ready, ready_in_real_time, receive, send};
 use crate::{MEGABYTES, ack, all_events, exits, put_in, replayed, settled};
 
 #[path = "history.rs"]
@@ -31,9 +30,7 @@ fn slow_start() -> &'static Algorithm {
 
 #[test]
 fn behind_syn_cookies() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     repeated(|| {
         let network = Network::new(Bottleneck::None);
         network.sysctl("s", "net.ipv4.tcp_syncookies=2");
@@ -48,9 +45,7 @@ fn behind_syn_cookies() {
 /// The kernel takes the time before the first write for a pause of the application.
 #[test]
 fn the_first_packets_do_not_follow_a_pause() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     repeated(|| {
         let path = Path::new("rate = '40 Mbit/s'\nrtt = '20 ms'\nbuffer = '2 MB'");
         let loaded = put_in(slow_start(), "z", Record::All);
@@ -74,9 +69,7 @@ fn the_first_packets_do_not_follow_a_pause() {
 
 #[test]
 fn with_tcp_fast_open_both_ways() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     repeated(|| {
         let network = Network::new(Bottleneck::None);
         for role in ["s", "c"] {
@@ -95,9 +88,7 @@ fn with_tcp_fast_open_both_ways() {
 
 #[test]
 fn over_ipv6() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     repeated(|| {
         let network = Network::new(Bottleneck::Queue(30_000));
         let loaded = put_in(slow_start(), "p", Record::Flows);
@@ -121,9 +112,7 @@ fn over_ipv6() {
 
 #[test]
 fn chosen_by_route_or_namespace() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     repeated(|| {
         let network = Network::new(Bottleneck::None);
         let loaded = put_in(best(), "q", Record::Flows);
@@ -147,9 +136,7 @@ fn chosen_by_route_or_namespace() {
 
 #[test]
 fn chosen_after_it_was_opened() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     repeated(|| {
         let network = Network::new(Bottleneck::None);
         let loaded = put_in(best(), "r", Record::Flows);
@@ -166,9 +153,7 @@ fn chosen_after_it_was_opened() {
 
 #[test]
 fn aborted_in_start_up() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     repeated(|| {
         let network = Network::new(Bottleneck::Queue(1_000_000));
         let loaded = put_in(best(), "s", Record::Flows);
@@ -194,7 +179,7 @@ fn aborted_in_start_up() {
 #[test]
 fn a_timeout_ends_start_up_and_the_connection_recovers() {
     // On a single emulated processor everything sent is acknowledged before the path can be cut.
-    if ready() && unobstructed(small().then_some(EMULATED)) {
+    if ready_in_real_time().is_some() {
         judged(|| repeated(times_out_and_recovers));
     }
 }
@@ -234,9 +219,7 @@ fn times_out_and_recovers() -> Result<(), String> {
 
 #[test]
 fn idle_in_start_up_it_restarts_as_the_kernel_says() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     judged(|| {
         repeated(|| {
             let network = Network::new(Bottleneck::Window);
@@ -275,9 +258,7 @@ fn idle_in_start_up_it_restarts_as_the_kernel_says() {
 
 #[test]
 fn congestion_marks_end_start_up() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     judged(|| {
         repeated(|| {
             let network = Network::new(Bottleneck::Queue(400_000));
@@ -301,9 +282,7 @@ fn congestion_marks_end_start_up() {
 /// What a router says when packets are too long for it, and what anybody may forge who sees a connection.
 #[test]
 fn a_path_for_shorter_packets_does_not_end_start_up() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     judged(|| {
         repeated(|| {
             let network = Network::new(Bottleneck::None);
@@ -337,9 +316,7 @@ fn mark(network: &Network) -> bool {
 /// As where the kernel leaves out `init`: what it has not announced is steered all the same.
 #[test]
 fn unannounced_they_begin_with_their_first_ack() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     judged(|| {
         repeated(|| {
             let network = Network::new(Bottleneck::Queue(30_000));
@@ -368,9 +345,7 @@ fn unannounced_they_begin_with_their_first_ack() {
 /// All that leaves in 50 ms arrives two timers later: the first expires twice, both times needlessly.
 #[test]
 fn a_timer_that_expires_again_for_the_same_packet_is_told_once_and_taken_back() {
-    if !ready() || !unobstructed(small().then_some(EMULATED)) {
-        return;
-    }
+    let Some(()) = ready_in_real_time() else { return };
     judged(|| {
         repeated(|| {
             let loaded = put_in(algorithm("hystartpp").expect("a row"), "q", Record::All);

@@ -5,14 +5,12 @@ use std::io::{ErrorKind, Read, Write};
 use rampcc::{Ack, Decision, Time};
 use rampcc_emulator::{Connect, Download, Opener};
 use rampcc_linux::{Loaded, Options, Record, load};
-use rampcc_trace::{FlowSample, Observer};
 
 use crate::algorithms::{forms, object};
 use crate::support::judged::{judged, require};
 use crate::support::left_out::{complete, repeated};
 use crate::support::path::Path;
-use crate::support::ready::unobstructed;
-use crate::support::{EMULATED, ready, small};
+use crate::support::ready_in_real_time;
 use crate::{ack, all_events, replayed};
 
 const MSS: u64 = 1448;
@@ -104,27 +102,21 @@ fn is_a_burst_and_a_paced_rest(said: &[(&str, u64)], unspaced: u64, tag: &str) -
 
 #[test]
 fn a_burst_is_followed_by_a_paced_rest_in_the_same_round() {
-    if !ready() || !unobstructed(small().then_some(EMULATED)) {
-        return;
-    }
+    let Some(()) = ready_in_real_time() else { return };
     let said = [("window", WINDOW), ("rate", RATE), ("burst", 20)];
     judged(|| repeated(|| is_a_burst_and_a_paced_rest(&said, 20, "b")));
 }
 
 #[test]
 fn a_rate_from_the_first_packet_on_waits_for_no_ack() {
-    if !ready() || !unobstructed(small().then_some(EMULATED)) {
-        return;
-    }
+    let Some(()) = ready_in_real_time() else { return };
     let said = [("window", WINDOW), ("rate", RATE)];
     judged(|| repeated(|| is_a_burst_and_a_paced_rest(&said, 10, "n")));
 }
 
 #[test]
 fn several_leave_at_once_and_the_rate_stays() {
-    if !ready() || !unobstructed(small().then_some(EMULATED)) {
-        return;
-    }
+    let Some(()) = ready_in_real_time() else { return };
     judged(|| {
         repeated(|| {
             let said = [("window", WINDOW), ("rate", RATE), ("together", 5)];
@@ -142,9 +134,7 @@ fn several_leave_at_once_and_the_rate_stays() {
 
 #[test]
 fn back_to_back_holds_on_a_host_that_paces_by_itself() {
-    if !ready() || !unobstructed(small().then_some(EMULATED)) {
-        return;
-    }
+    let Some(()) = ready_in_real_time() else { return };
     // As the host likes: twice the window per round trip, from the eleventh packet on.
     let own = Time::from_us(30 * 50_000 / (2 * WINDOW));
     judged(|| {
@@ -159,34 +149,22 @@ fn back_to_back_holds_on_a_host_that_paces_by_itself() {
     });
 }
 
-/// What the sender's socket says of itself.
-#[derive(Default)]
-struct Samples(Vec<FlowSample>);
-
-impl Observer for Samples {
-    fn on_flow(&mut self, sample: &FlowSample) {
-        self.0.push(*sample);
-    }
-}
-
 /// At half of cwnd / RTT half of the window is in flight.
 #[test]
 fn a_share_of_the_window_spaces_packets_in_and_after_start_up() {
-    if !ready() || !unobstructed(small().then_some(EMULATED)) {
-        return;
-    }
+    let Some(()) = ready_in_real_time() else { return };
     judged(|| {
         repeated(|| {
             let loaded = load_forms(&[("window", 300), ("percent", 50), ("leave", 700)], "p");
             let path = Path::new(PATH);
-            let mut samples = Samples::default();
+            let mut samples = Vec::new();
             let download = Download {
                 size_bytes: 3_500_000,
                 congestion_control: Some(loaded.name().to_owned()),
                 opener: Opener::Receiver,
                 ..Download::default()
             };
-            path.running().download(&download, &mut samples).expect("it arrives");
+            path.running().download(&download, |sample| samples.push(*sample)).expect("it arrives");
             let acks = acks(&loaded);
             path.stop();
             let exit = acks[acks.len() - 1].1;
@@ -195,7 +173,6 @@ fn a_share_of_the_window_spaces_packets_in_and_after_start_up() {
             // Before the exit at 1 MB, and after it; the receiver's window has opened by the first.
             for span in [600_000..1_000_000, 1_400_000..3_000_000] {
                 let mut shares: Vec<_> = samples
-                    .0
                     .iter()
                     .filter(|s| span.contains(&s.sent_bytes))
                     .map(|s| s.in_flight_bytes * 100 / s.cwnd_bytes)

@@ -6,8 +6,7 @@ use rampcc_linux::{Event, Guard, Loaded, Options, Record, load};
 use crate::support::judged::{judged, require};
 use crate::support::left_out::{complete, repeated};
 use crate::support::path::Path;
-use crate::support::ready::unobstructed;
-use crate::support::{Bottleneck, EMULATED, Network, Open, ready, small};
+use crate::support::{Bottleneck, Network, Open, ready, ready_in_real_time, small};
 use crate::{DEEP, LOSSLESS, MEGABYTES, SHALLOW, ack, all_events};
 
 const BYTES: u64 = 300_000;
@@ -27,9 +26,7 @@ fn guarded(id: &str, tag: &str, guard: Guard, change: impl FnOnce(&mut Options))
 
 #[test]
 fn short_round_trips_stay_with_cubic() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     repeated(|| {
         let network = Network::new(Bottleneck::None);
         for (least_rtt_us, steered) in [(60_000_000, 0), (1, 2)] {
@@ -49,15 +46,13 @@ fn short_round_trips_stay_with_cubic() {
 
 #[test]
 fn the_window_stays_within_its_bound() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     judged(|| {
         repeated(|| {
             let path = Path::new(DEEP);
             for bound in [0, 1] {
                 let guard = Guard { window_bound: bound, ..Guard::default() };
-                // Told of ten times what there is, it would open at once.
+                // With a hint of ten times what there is, it would open at once.
                 let loaded =
                     guarded("ideal", "b", guard, |options| options.hint = Hint::path(960_000, 4_700_000));
                 path.transfer(loaded.name(), Open::Passive, BYTES);
@@ -89,10 +84,8 @@ fn beyond(events: &[Event]) -> (usize, usize) {
 
 #[test]
 fn ends_that_were_chosen_are_judged_by_what_came_of_them() {
-    if !ready() || !unobstructed(small().then_some(EMULATED)) {
-        return;
-    }
-    // Told of ten times what there is, `ideal` overflows the queue; told the truth, it does not.
+    let Some(()) = ready_in_real_time() else { return };
+    // With a hint of ten times what there is, `ideal` overflows the queue; with the true one it does not.
     for (text, bytes, late) in [(SHALLOW, 960_000, 1), (DEEP, 96_000, 0)] {
         judged(|| {
             repeated(|| {
@@ -154,9 +147,7 @@ fn held_for_slow_readers(network: &Network, control: &str, count: usize) -> (u64
 
 #[test]
 fn a_client_that_never_reads_costs_at_most_twice_what_it_costs_with_cubic() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let count = if small() { 20 } else { 200 };
     let network = Network::new(Bottleneck::None);
     let own = held_for_slow_readers(&network, "cubic", count);

@@ -36,9 +36,7 @@ fn load() -> Object {
 
 #[test]
 fn what_is_remembered_of_a_place_is_always_what_somebody_wrote() {
-    if !ready() || !unobstructed(small().then_some(NO_COMPILER)) {
-        return;
-    }
+    let Some(()) = ready().and_then(|()| unobstructed(small().then_some(NO_COMPILER))) else { return };
     let object = load();
     thread::scope(|scope| {
         for name in ["writes", "reads"].iter().cycle().take(2 * THREADS) {

@@ -35,7 +35,7 @@ fn put_in(id: &str, tag: char, hint: Hint) -> Loaded {
     load(row, &options).unwrap_or_else(|error| panic!("{error}\n{}", error.log()))
 }
 
-/// What each connection was told, in the order in which they opened.
+/// The hint that each connection got, in the order in which they opened.
 fn told(events: &[Event]) -> Vec<Hint> {
     let hint = |event: &Event| match event {
         Event::Call(call) => match &call.call.told {
@@ -49,7 +49,7 @@ fn told(events: &[Event]) -> Vec<Hint> {
 
 #[test]
 fn a_connection_begins_with_what_the_one_before_it_has_left() {
-    if ready() {
+    if ready().is_some() {
         judged(|| repeated(begins_with_what_is_left));
     }
 }
@@ -83,9 +83,7 @@ fn begins_with_what_is_left() -> Result<(), String> {
 
 #[test]
 fn what_the_loader_was_told_counts_as_seen() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     repeated(|| {
         let mut hint = Hint::of(HintSource::History);
         (hint.window_bytes, hint.bytes_per_s, hint.rtt_us, hint.age_s) = (BDP, 5_000_000, 20_000, 30);
@@ -102,9 +100,7 @@ fn what_the_loader_was_told_counts_as_seen() {
 /// An IPv6 /64 is a place, but not where hosts of any network share it.
 #[test]
 fn hosts_that_share_a_prefix_and_no_network_are_places_each() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let mut hint = Hint::of(HintSource::History);
     (hint.window_bytes, hint.bytes_per_s, hint.rtt_us, hint.age_s) = (BDP, 5_000_000, 20_000, 30);
     let network = Network::new(Bottleneck::None);
@@ -137,9 +133,7 @@ fn hosts_that_share_a_prefix_and_no_network_are_places_each() {
 /// two hosts of the same address on two links. A second visit finds the first one's.
 #[test]
 fn a_link_local_address_is_a_place_on_its_interface() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let mut hint = Hint::of(HintSource::History);
     (hint.window_bytes, hint.bytes_per_s, hint.rtt_us, hint.age_s) = (BDP, 5_000_000, 20_000, 30);
     let network = Network::new(Bottleneck::None);
@@ -197,9 +191,7 @@ fn visit_places(name: &str, places: Range<u32>, listener: &Socket) {
 
 #[test]
 fn more_places_than_it_holds_at_once_push_out_others_and_stop_nobody() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let mut hint = Hint::of(HintSource::History);
     (hint.window_bytes, hint.bytes_per_s, hint.rtt_us, hint.age_s) = (BDP, 5_000_000, 20_000, 30);
     repeated(|| {
@@ -228,7 +220,7 @@ fn more_places_than_it_holds_at_once_push_out_others_and_stop_nobody() {
         complete(counters.opened == visits, counters);
         let left = loaded.places().expect("it has a history");
         assert!(most <= HELD && (HELD / 2..=HELD).contains(&left), "{most} at most, then {left}");
-        // One that nobody has visited is told, and remembered, as the first was.
+        // One that was not visited yet is remembered as the first was.
         loaded.drain(Duration::ZERO).expect("events");
         visit_places(loaded.name(), 3 * VISITED..3 * VISITED + 1, &listening(Domain::IPV4));
         let told = told(&settled(&loaded, visits + 1).0);
@@ -240,7 +232,7 @@ fn more_places_than_it_holds_at_once_push_out_others_and_stop_nobody() {
 /// Ten times what the path and its queue hold: the next connection begins with what this one saw.
 #[test]
 fn what_was_too_much_is_forgotten() {
-    if ready() {
+    if ready().is_some() {
         judged(|| repeated(forgets_what_was_too_much));
     }
 }
@@ -262,8 +254,6 @@ fn forgets_what_was_too_much() -> Result<(), String> {
 
 #[test]
 fn who_needs_no_history_keeps_none() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     assert_eq!(put_in("best", 'h', Hint::NONE).places(), None);
 }

@@ -21,9 +21,7 @@ pub(crate) const NO_LINKS: &str = "this kernel registers without links";
 
 #[test]
 fn a_thousand_connections_leave_nothing_behind() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     setrlimit(Resource::RLIMIT_NOFILE, 4096, 4096).expect("room for sockets");
     repeated(|| leave_nothing_behind(if small() { 200 } else { 1000 }));
 }
@@ -148,9 +146,10 @@ fn child() -> bool {
 
 #[test]
 fn killed_while_connections_run_a_loader_leaves_only_them() {
-    if child() || !ready() || !unobstructed((!links_exist()).then_some(NO_LINKS)) {
+    if child() {
         return;
     }
+    let Some(()) = ready().and_then(|()| unobstructed((!links_exist()).then_some(NO_LINKS))) else { return };
     let network = Network::new(Bottleneck::Queue(1_000_000));
     let mut loader = Some(Loader::start("rk_best", &[]));
     let said = loader.as_mut().expect("running").outcome();
@@ -171,9 +170,7 @@ fn killed_while_connections_run_a_loader_leaves_only_them() {
 
 #[test]
 fn each_missing_capability_is_named() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     for (missing, without) in [
         ("CAP_BPF", "-sys_admin,-bpf"),
         ("CAP_PERFMON", "-sys_admin,-perfmon"),

@@ -36,7 +36,7 @@ mod verifier;
 
 /// A queue of 400 ms behind an RTT of 20 ms: room for an algorithm to take its time.
 const DEEP: &str = "rate = '40 Mbit/s'\nrtt = '20 ms'\nbuffer = '2 MB'";
-/// Room for the initial window and no more: whoever leaves by losses does so soon.
+/// Room for the initial window and no more: a row that leaves by losses does so soon.
 const SHALLOW: &str = "rate = '40 Mbit/s'\nrtt = '20 ms'\nbuffer = '18 kB'";
 /// A receive window that path and queue have room for.
 const LOSSLESS: &str =
@@ -115,13 +115,9 @@ fn own_reasons(id: &str) -> Vec<ExitReason> {
 
 #[test]
 fn every_algorithm_loads_and_leaves_for_its_own_reason_on_both_kinds_of_open() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     // The replay below goes over the same paths.
-    if !unobstructed(small().then_some(EMULATED)) {
-        return;
-    }
+    let Some(()) = unobstructed(small().then_some(EMULATED)) else { return };
     for (path, bytes, leaving_by_loss) in [(DEEP, 2 * SIZE, false), (SHALLOW, SIZE, true)] {
         let path = Path::new(path);
         let leaves_so = |a: &&Algorithm| (own_reasons(a.id) == [ExitReason::Loss]) == leaving_by_loss;
@@ -159,7 +155,7 @@ fn leaves_for_its_own_reason(algorithm: &'static Algorithm, path: &Path, bytes: 
 
 #[test]
 fn the_kernel_decides_as_the_native_core() {
-    if ready() {
+    if ready().is_some() {
         repeated(decides_as_the_native_core);
     }
 }
@@ -246,7 +242,7 @@ fn contract_holds(id: &str, events: &[Event]) {
 
 #[test]
 fn without_memory_for_its_state_a_connection_is_plain_cubic() {
-    if ready() {
+    if ready().is_some() {
         repeated(without_memory);
     }
 }
@@ -267,7 +263,7 @@ fn without_memory() {
 
 #[test]
 fn running_connections_survive_detach_and_replacement() {
-    if ready() {
+    if ready().is_some() {
         repeated(survive_detach_and_replacement);
     }
 }
@@ -307,7 +303,7 @@ fn load_again(algorithm: &'static Algorithm, name: &str) -> Result<Loaded, LoadE
 
 #[test]
 fn a_connection_may_change_its_congestion_control_and_come_back() {
-    if ready() {
+    if ready().is_some() {
         repeated(changes_and_comes_back);
     }
 }
@@ -332,9 +328,7 @@ fn changes_and_comes_back() {
 
 #[test]
 fn pinned_it_outlives_its_loader_until_it_is_taken_back() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let file_system = format!("/run/ramp-test-{}", std::process::id());
     std::fs::create_dir(&file_system).expect("a mount point");
     run(&format!("mount -t bpf bpf {file_system}"));
@@ -382,7 +376,7 @@ fn outlives_its_loader(network: &Network, file_system: &str, link: bool, afterwa
 
 #[test]
 fn continues_with_reno_where_asked_to() {
-    if ready() {
+    if ready().is_some() {
         repeated(continues_with_reno);
     }
 }

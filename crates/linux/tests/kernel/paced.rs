@@ -6,13 +6,11 @@ use rampcc_linux::{Event, FlowEvent, Options, Record, load};
 use crate::support::judged::{judged, require};
 use crate::support::left_out::{complete, repeated};
 use crate::support::path::Path;
-use crate::support::ready::unobstructed;
-use crate::support::{EMULATED, Open, ready, small};
+use crate::support::{Open, ready_in_real_time};
 use crate::{all_events, exits};
 
 const BYTES: u64 = 3_000_000;
 
-/// The exit of a transfer over this path.
 fn exit_on(path: &str, tag: &str) -> FlowEvent {
     repeated(|| one_exit_on(path, tag))
 }
@@ -36,9 +34,7 @@ fn one_exit_on(path: &str, tag: &str) -> FlowEvent {
 /// two more; a train that is not sent as it should be misses by a factor of two and more, every time.
 #[test]
 fn whole_trains_with_exact_gaps_find_the_path() {
-    if !ready() || !unobstructed(small().then_some(EMULATED)) {
-        return;
-    }
+    let Some(()) = ready_in_real_time() else { return };
     for (mbit, rtt_ms, tag) in [(40, 100, "x"), (100, 50, "y")] {
         let path = format!("rate = '{mbit} Mbit/s'\nrtt = '{rtt_ms} ms'\nbuffer = '1 bdp'");
         let expected = mbit * rtt_ms * 125 / 1500 * 7 / 8;
@@ -57,9 +53,7 @@ fn whole_trains_with_exact_gaps_find_the_path() {
 /// their word and opened the window to two hundred times the path.
 #[test]
 fn bunched_acks_do_not_open_the_window() {
-    if !ready() || !unobstructed(small().then_some(EMULATED)) {
-        return;
-    }
+    let Some(()) = ready_in_real_time() else { return };
     let path = "rate = '40 Mbit/s'\nrtt = '100 ms'\nbuffer = '1 bdp'\n[path.reverse]\n\
                 jitter = { kind = 'grant', period = '40 ms' }";
     judged(|| {
@@ -73,9 +67,7 @@ fn bunched_acks_do_not_open_the_window() {
 /// packet it let go no more than 255 at a time, `tcp_tso_win_divisor` of the emulator's hosts.
 #[test]
 fn a_paced_window_is_filled_while_acks_come_in() {
-    if !ready() || !unobstructed(small().then_some(EMULATED)) {
-        return;
-    }
+    let Some(()) = ready_in_real_time() else { return };
     let reach = algorithm("reach").expect("a row");
     judged(|| {
         let in_flight: u64 = repeated(|| {

@@ -82,9 +82,7 @@ fn like(found: u64, expected: u64, more: u64) -> bool {
 
 #[test]
 fn rows_leave_as_without_fq_and_space_what_they_space() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     for (id, open) in [
         ("best", Open::Passive),
         ("hystart", Open::Passive),
@@ -115,7 +113,7 @@ fn rows_leave_as_without_fq_and_space_what_they_space() {
                 require(like(fq.window_packets.into(), plain.window_packets.into(), 2), both)?;
                 require(like(fq.took_ns, plain.took_ns, 10_000_000), both)?;
                 // A packet under way at either end of a stretch, and two for a timer's lateness. fq has some milliseconds' worth
-                // beside them that TCP has sent and that are not due yet; a window at once would be more.
+                // besides them that TCP has sent and that are not due yet; a window at once would be more.
                 require(plain.beyond_packets <= 4 && fq.beyond_packets <= 20, both)?;
                 // A jump is over with its first ACK.
                 require((fq.spaced > 10) == (plain.spaced > 10), both)?;

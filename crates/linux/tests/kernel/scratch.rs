@@ -37,9 +37,7 @@ fn phases(events: &[Event]) -> impl Iterator<Item = Phase> + '_ {
 
 #[test]
 fn it_jumps_where_the_handshake_is_as_remembered_and_lands_where_that_was_too_much() {
-    if !ready() || !unobstructed(small().then_some(NO_COMPILER)) {
-        return;
-    }
+    let Some(()) = ready().and_then(|()| unobstructed(small().then_some(NO_COMPILER))) else { return };
     judged(|| {
         repeated(|| {
             let unlike = events(300_000, BDP, "u");

@@ -1,4 +1,4 @@
-//! The receiver's clock, as the kernel's algorithms are told of it (RFC 7323).
+//! The receiver's clock, as the kernel's algorithms get it (RFC 7323).
 
 use std::io;
 use std::net::IpAddr;
@@ -24,7 +24,7 @@ const NO_MICROSECONDS: &str = "microsecond timestamps: this kernel has none";
 /// Linux counts milliseconds, unless a route says otherwise.
 const TICK_NS: i128 = 1_000_000;
 
-/// What the core was told at the beginning, and of each ACK.
+/// What the core got at the beginning, and with each ACK.
 fn told(network: &Network, open: Open, tag: &str) -> (Config, Vec<Ack>) {
     let loaded = put_in(algorithm("slow_start").expect("a row"), tag, Record::All);
     network.transfer(loaded.name(), open, 3 * MEGABYTES);
@@ -43,9 +43,7 @@ fn told(network: &Network, open: Open, tag: &str) -> (Config, Vec<Ack>) {
 
 #[test]
 fn every_ack_shows_when_it_left() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     // 1 MB at 40 Mbit/s: start-up takes hundreds of ticks.
     let network = Network::new(Bottleneck::Queue(1_000_000));
     for open in [Open::Passive, Open::Active] {
@@ -79,9 +77,7 @@ fn shows_when_it_left(network: &Network, open: Open) {
 
 #[test]
 fn without_timestamps_no_ack_shows_a_clock() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let network = Network::new(Bottleneck::Queue(1_000_000));
     network.sysctl("s", "net.ipv4.tcp_timestamps=0");
     for open in [Open::Passive, Open::Active] {
@@ -143,9 +139,7 @@ const HELD: &str = "rate = '40 Mbit/s'\nrtt = '100 ms'\nbuffer = '1 bdp'\n[path.
 /// fast: no ACK then seems held, and nothing is proved that is not so.
 #[test]
 fn a_clock_of_microseconds_is_not_taken_for_one_of_milliseconds() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     for (text, most_packets) in [(DEEP, None), (HELD, Some(1000))] {
         for open in [Open::Passive, Open::Active] {
             let mut there = true;

@@ -13,8 +13,7 @@ use crate::beyond::{Bound, bound};
 use crate::support::judged::{judged, require};
 use crate::support::left_out::{complete, repeated};
 use crate::support::path::Path;
-use crate::support::ready::unobstructed;
-use crate::support::{EMULATED, Open, ready, small};
+use crate::support::{Open, ready, ready_in_real_time, small};
 use crate::{ack, all_events, carried, half, put_in};
 
 /// Room for all of them at once, and RTTs that jitter: no flight proves a rate.
@@ -43,9 +42,7 @@ fn rows(path: usize) -> Vec<&'static Algorithm> {
 
 #[test]
 fn an_application_that_writes_little_at_a_time_opens_no_large_window() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     judged(|| {
         repeated(|| {
             let path = Path::new(JITTERED);
@@ -65,9 +62,7 @@ fn an_application_that_writes_little_at_a_time_opens_no_large_window() {
 
 #[test]
 fn a_small_receive_window_opens_no_large_window() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     judged(|| {
         repeated(|| {
             let path = Path::new(SMALL_WINDOW);
@@ -87,9 +82,7 @@ fn a_small_receive_window_opens_no_large_window() {
 #[test]
 fn the_hosts_own_bound_counts_what_was_in_flight_and_not_all_that_was_acknowledged() {
     // An emulated machine's few chunks are no more than the receiver takes at first.
-    if !ready() || !unobstructed(small().then_some(EMULATED)) {
-        return;
-    }
+    let Some(()) = ready_in_real_time() else { return };
     repeated(|| {
         let path = Path::new(JITTERED);
         let jump = algorithm("jump").expect("a row");

@@ -12,9 +12,7 @@ use super::{carried, ready, settings, small};
 
 #[test]
 fn the_verifier_takes_every_row() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let mut refused = Vec::new();
     // An emulated machine takes seconds to load a row, and its test of decisions loads each with all records, of which
     // fewer are a part.
@@ -38,9 +36,7 @@ fn otherwise_elsewhere(algorithm: &Algorithm) -> bool {
 
 #[test]
 fn connections_of_one_network_namespace_are_listed_where_others_may_not_be() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let row = algorithm("slow_start").expect("a row");
     let mut object =
         ObjectBuilder::default().open_memory(bpf_object(row.id).expect("compiled")).expect("an object");

@@ -1,7 +1,7 @@
 //! Some kernels leave out callbacks of congestion controls, and tests that count them then try again.
 //!
 //! A virtual machine's 6.18 under load skips all calls of one callback on one processor for some milliseconds, a few
-//! in ten thousand; nothing counts them. Whoever never counts what a test is about fails each attempt.
+//! in ten thousand; nothing counts them. An algorithm that never counts what a test is about fails each attempt.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 

@@ -1,5 +1,5 @@
 //! Machines of older kernels: QEMU's software emulation, in virtual time, so that nothing there depends on how busy this
-//! machine is. Whoever includes this file has `ready` beside it.
+//! machine is. A test that includes this file has `ready`, too.
 #![allow(dead_code, reason = "every test program uses a part")]
 
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -23,7 +23,6 @@ pub(crate) enum Idle {
     Waits,
 }
 
-/// An older kernel.
 pub(crate) struct Kernel {
     directory: PathBuf,
     pub(crate) release: String,

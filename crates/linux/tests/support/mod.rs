@@ -39,6 +39,12 @@ pub(crate) fn small() -> bool {
     env::var("RAMP_SMALL").is_ok()
 }
 
+/// As [`ready`], for a test that an emulated machine is too slow for.
+#[allow(dead_code, reason = "the tests and the example use a part each")]
+pub(crate) fn ready_in_real_time() -> Option<()> {
+    ready().and_then(|()| ready::unobstructed(small().then_some(EMULATED)))
+}
+
 /// Who opens the connection on which the sender sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Open {
@@ -57,7 +63,7 @@ pub(crate) enum Bottleneck {
     Window,
 }
 
-/// A line for whoever reads the output, at once, and not by a macro, whose words the test harness keeps for itself.
+/// A line of the output, at once, and not by a macro, whose words the test harness keeps for itself.
 #[allow(dead_code, reason = "the tests and the example use a part each")]
 pub(crate) fn say(line: &str) {
     let _ = io::stderr().write_all(format!("{line}\n").as_bytes());

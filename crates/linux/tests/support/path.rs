@@ -14,7 +14,7 @@ static ALONE: Mutex<()> = Mutex::new(());
 /// A path from a sender to a receiver, each in a namespace of its own.
 ///
 /// All packets pass through one thread, so that none overtakes another, whatever else the machine does; its round
-/// trips are long beside any lateness of that thread.
+/// trips are long compared with any lateness of that thread.
 pub(crate) struct Path {
     running: Running,
     // Given back after the emulator has stopped.
@@ -46,7 +46,7 @@ impl Path {
             },
             ..Download::default()
         };
-        let result = self.running.download(&download, &mut ()).expect("the transfer runs");
+        let result = self.running.download(&download, |_| {}).expect("the transfer runs");
         assert_eq!((result.received_bytes, result.congestion_control.as_str()), (bytes, control));
         result
     }

@@ -5,12 +5,12 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::{env, fs, io, thread};
 
-/// What tests call to make networks and to become somebody else.
+/// What tests call to make networks and to become another user.
 const PROGRAMS: &[&str] = &["ip", "tc", "sysctl", "setpriv", "mount"];
 const TUN: &str = "/dev/net/tun";
 
-/// Whether BPF programs can be loaded here, and networks be made to test them in.
-pub(crate) fn ready() -> bool {
+/// `Some` if BPF programs can be loaded here, and networks be made to test them in.
+pub(crate) fn ready() -> Option<()> {
     unobstructed(obstacle().as_deref())
 }
 
@@ -64,12 +64,11 @@ pub(crate) fn program_path(name: &str) -> Option<PathBuf> {
     places.map(|place| place.join(name)).find(|path| path.is_file())
 }
 
-/// Whether nothing is in the way. What is, is said.
-pub(crate) fn unobstructed(obstacle: Option<&str>) -> bool {
-    if let Some(obstacle) = obstacle {
-        skip(obstacle);
-    }
-    obstacle.is_none()
+/// `Some` if nothing is in the way. What is, is said, and the test returns.
+pub(crate) fn unobstructed(obstacle: Option<&str>) -> Option<()> {
+    let Some(obstacle) = obstacle else { return Some(()) };
+    skip(obstacle);
+    None
 }
 
 /// Says that the calling test is skipped and why; it must then return. Once for each test, since lines are counted.

@@ -88,7 +88,7 @@ impl Capacity {
         rates
     }
 
-    /// Width of the bins in which a trace is told.
+    /// Width of the bins of a trace.
     pub const TRACE_BIN: Time = Time::from_ms(100);
     /// Most rates that [`Self::rates`] tells.
     pub const MAX_RATES: usize = 36_000;

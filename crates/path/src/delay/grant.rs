@@ -116,7 +116,7 @@ impl Assigned {
             self.go_to(first);
         }
         while self.taken + bytes > self.room() {
-            // Nobody else asks for what an earlier grant answered: the next answer is the next chance beyond what is assured.
+            // No one else asks for what an earlier grant answered: the next answer is the next chance beyond what is assured.
             let next = self.answers.iter().map(|(number, _)| *number).find(|number| *number > self.current);
             let assured = self.demand.assured_bytes >= bytes;
             match next {

@@ -20,7 +20,6 @@ use crate::capacity::Serve;
 use crate::config::{Limit, LinkConfig, QueueConfig, Ties};
 use crate::{DropReason, Packet};
 
-/// A queue.
 #[derive(Clone, Debug)]
 pub(crate) enum Queue<P> {
     OnArrival(OnArrival),

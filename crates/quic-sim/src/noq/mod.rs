@@ -31,7 +31,6 @@ const STREAMS_MAX: u32 = 1 << 24;
 /// One datagram at a time.
 const ONE: NonZeroUsize = NonZeroUsize::MIN;
 
-/// The client's side, and the server's.
 fn protection(wishes: &Wishes) -> &(Arc<dyn ClientConfig>, Arc<dyn ServerConfig>) {
     &wishes.protection.noq
 }

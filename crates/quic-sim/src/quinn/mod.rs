@@ -28,7 +28,6 @@ const STREAMS_MAX: u32 = 1 << 10;
 /// One datagram at a time.
 const ONE: usize = 1;
 
-/// The client's side, and the server's.
 fn protection(wishes: &Wishes) -> &(Arc<dyn ClientConfig>, Arc<dyn ServerConfig>) {
     &wishes.protection.quinn
 }

@@ -1,4 +1,4 @@
-//! quinn's own congestion controllers, and those that somebody brings, watched from outside.
+//! quinn's own congestion controllers, and those that a caller brings, watched from outside.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ impl ControllerFactory for Watched {
     }
 }
 
-/// A controller that somebody watches.
+/// A controller with an observer.
 struct Seen {
     inner: Box<dyn Controller>,
     onlooker: Onlooker,

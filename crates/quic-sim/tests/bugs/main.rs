@@ -18,12 +18,9 @@ use rampcc_backend::{Backend, Play};
 use rampcc_quic_sim::{Bringing, Brought, Stack};
 use rampcc_scenario::{Arm, Scenario};
 
-/// Who plays.
 #[derive(Clone, Copy)]
 enum Who {
-    /// A row of the command.
     Row(&'static str),
-    /// The same over quinn.
     OverQuinn(&'static str),
     /// The plain controller, spaced over a round trip or not.
     Plain(Mistake, bool),

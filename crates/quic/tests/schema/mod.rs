@@ -16,7 +16,6 @@ const METRICS: [&str; 10] = [
     "pacing_rate",
 ];
 
-/// The records of a JSON text sequence.
 pub(crate) fn records(text: &str) -> Vec<Value> {
     let records = text.strip_prefix('\u{1e}').expect("RFC 7464: a record begins with its separator");
     let parse = |record: &str| {

@@ -175,7 +175,6 @@ impl Pair {
         self.attend();
     }
 
-    /// The client's connection.
     pub(crate) fn client(&mut self) -> &mut Connection {
         &mut self.sides[0].connection.as_mut().expect("it is there from the beginning").1
     }

@@ -44,7 +44,7 @@ impl Path {
         }
     }
 
-    /// A stream at the rate that it was told.
+    /// A stream at the rate of its hint.
     fn stream(&mut self) -> u64 {
         let rate = self.startup.decision().pacing_bytes_per_s;
         self.flight(10, u64::from(MSS) * 1_000_000_000 / rate);

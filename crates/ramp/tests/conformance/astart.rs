@@ -13,7 +13,7 @@ fn start(change: impl Fn(&mut Config)) -> Startup {
     Startup::new(algorithm, &config)
 }
 
-/// ACKs of one packet each, told with a fixed RTT.
+/// ACKs of one packet each, with a fixed RTT.
 struct Acks {
     now_ns: u64,
     delivered: u64,

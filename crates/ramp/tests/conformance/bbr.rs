@@ -9,7 +9,7 @@ use super::{near, packets};
 pub(crate) const MBIT: u64 = 125_000;
 const RTT_US: u32 = 100_000;
 
-/// A connection on a path of 100 ms, told ACKs of one packet each.
+/// A connection on a path of 100 ms, with ACKs of one packet each.
 pub(crate) struct Feed {
     pub(crate) startup: Startup,
     now_ns: u64,

@@ -6,7 +6,7 @@ use super::support::{MSS, ack, config, row, set};
 
 const RTT_US: u32 = 40_000;
 
-/// A sender that plays the chirps that it is told, over a path that serves a packet in `gap_ns`.
+/// A sender that plays the chirps of the decision, over a path that serves a packet in `gap_ns`.
 struct Path {
     startup: Startup,
     gap_ns: u64,

@@ -200,7 +200,7 @@ fn in_a_repair_the_window_is_the_one_that_packets_were_lost_from() {
     assert_eq!(c.startup.decision().ssthresh_bytes, 50_000);
 }
 
-/// After `Undone` nobody tells of the repair's end.
+/// After `Undone` the end of the repair is not reported.
 #[test]
 fn a_repair_that_a_timeout_or_a_mark_ended_is_over_when_that_is_undone() {
     for kind in [EventKind::Timeout, EventKind::Mark] {

@@ -172,7 +172,7 @@ fn a_delaying_receiver_gets_four_packets_first() {
     assert_eq!(start(|_| {}).decision().cwnd_bytes, 2 * SIZE);
     assert_eq!(start(|c| c.flags = ConfigFlags::DELAYED_ACKS).decision().cwnd_bytes, 4 * SIZE);
     assert_eq!(start(|c| set(c, row("paced"), "initial_train", 10)).decision().cwnd_bytes, 10 * SIZE);
-    // What the host cannot space is the least; a length that somebody chose stands.
+    // What the host cannot space is the least; a length that a user chose stands.
     assert_eq!(start(|c| c.unpaced_packets = 10).decision().cwnd_bytes, 10 * SIZE);
     let chosen = start(|c| {
         c.unpaced_packets = 10;
@@ -191,7 +191,7 @@ fn bunched_acks_decide_nothing() {
     let after = *model.startup.decision();
     assert_eq!((after.phase(), after.pacing_bytes_per_s), (Phase::Startup, before.pacing_bytes_per_s));
     assert_eq!(after.cwnd_bytes, 2 * before.cwnd_bytes, "again, twice as long");
-    // Told to believe any gap, it goes on.
+    // Set to believe any gap, it goes on.
     let mut model = Model::new(start(|c| set(c, row("paced"), "compression", 1000)));
     model.train(|_| GB_NS);
     model.train(|gs| gs / 2.0);

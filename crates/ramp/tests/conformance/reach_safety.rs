@@ -50,7 +50,7 @@ fn mostly_limited() -> impl Strategy<Value = u32> {
     prop_oneof![4 => Just(AckFlags::CWND_LIMITED), 1 => 0..64_u32]
 }
 
-/// A host that counts right, whatever it is told: nothing arrives that has not been sent.
+/// A host that counts right, whatever arrives: nothing arrives that has not been sent.
 struct Host {
     startup: Startup,
     now_ns: u64,

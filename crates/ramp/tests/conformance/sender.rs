@@ -1,4 +1,4 @@
-//! A sender of numbered packets for start-ups that begin with something known: it sends when told, and hears ACKs in
+//! A sender of numbered packets for start-ups that begin with something known: it sends when called, and gets ACKs in
 //! order.
 
 use rampcc::{Ack, AckFlags, Config, Decision, Event, EventKind, Hint, HintSource, Startup, UNSET};
@@ -15,7 +15,7 @@ pub(super) fn remembered(packets: u64, rtt_us: u32, age_s: u32) -> Hint {
     hint
 }
 
-/// A sender of packets that it numbers from 0, all of whose window is in flight at once or when told.
+/// A sender of packets that it numbers from 0, all of whose window is in flight at once or when called.
 #[derive(Clone)]
 pub(super) struct Sender {
     pub(super) startup: Startup,
@@ -54,7 +54,6 @@ impl Sender {
         self.sent += packets;
     }
 
-    /// An ACK of so many packets, in order.
     pub(super) fn ack(&mut self, packets: u64) -> Decision {
         self.ack_with(packets, |_| {})
     }

@@ -14,8 +14,9 @@ use super::support::{MSS, config, row};
 
 const PACKET: f64 = MSS as f64;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
+    #[default]
     Reconnaissance,
     Unvalidated,
     Validating,
@@ -24,7 +25,7 @@ enum Stage {
 }
 
 /// The sender of the RFC. Windows in packets, times in milliseconds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Resuming {
     stage: Stage,
     cwnd: f64,
@@ -222,21 +223,13 @@ fn set_up(startup: &mut Startup, saved: Saved, window: u32) -> Resuming {
     config.hint.rtt_us = saved.rtt_ms * 1000;
     startup.begin(&config);
     Resuming {
-        stage: Stage::Reconnaissance,
         cwnd: f64::from(window),
         ssthresh: f64::INFINITY,
         iw: f64::from(window),
         saved_cwnd: f64::from(saved.packets),
         saved_rtt: f64::from(saved.rtt_ms),
         min_rtt: 100.0,
-        pipe_size: 0.0,
-        entered: 0.0,
-        current_rtt: 0.0,
-        first_unvalidated: None,
-        last_unvalidated: None,
-        last_unvalidated_arrived: false,
-        congestion: false,
-        pacing: None,
+        ..Resuming::default()
     }
 }
 

@@ -5,20 +5,23 @@ use rampcc::Phase;
 
 use super::{Oracle, Says, Seen, compare};
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Default, PartialEq)]
 enum State {
+    #[default]
     Clocked,
     Pacing,
     Off,
 }
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Default, PartialEq)]
 enum Colour {
+    #[default]
     Red,
     Blue,
     LastBlue,
 }
 
+#[derive(Default)]
 struct Suss {
     cwnd: f64,
     ssthresh: f64,
@@ -137,23 +140,12 @@ impl Oracle for Suss {
             ssthresh,
             limit: abc_limit,
             initial_window,
-            state: State::Clocked,
-            colour: Colour::Red,
             quadruples: true,
             round: 1,
-            head: 0.0,
             tail: initial_window,
-            round_start: 0.0,
-            last_ack: 0.0,
-            blue_count: 0.0,
-            last_train: None,
-            jumps: 0,
-            cap: None,
             delay_min: f64::INFINITY,
-            round_of_delay_min: 0,
             round_rtt: f64::INFINITY,
-            samples: 0,
-            undecided: false,
+            ..Self::default()
         }
     }
 

@@ -31,7 +31,6 @@ fn compile(compiler: &str, source: &Path, options: &[&str], output: &Path) {
     assert!(result.status.success(), "{}", String::from_utf8_lossy(&result.stderr));
 }
 
-/// Careful Resume.
 pub(crate) fn careful() -> &'static Algorithm {
     row("careful")
 }

@@ -12,7 +12,6 @@ pub(crate) fn asked() -> bool {
     std::env::var_os("RAMP_BLESS").is_some()
 }
 
-/// A page of `docs`.
 pub(crate) fn page(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name)
 }

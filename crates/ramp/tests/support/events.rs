@@ -88,8 +88,6 @@ impl Host {
                     delivered_bytes: self.acked,
                     acked_bytes,
                     in_flight_bytes,
-                    lost_bytes: 0,
-                    receive_window_bytes: UNSET,
                     // A window per round trip.
                     delivery_bytes_per_s: in_flight_bytes * 1_000_000 / u64::from(rtt_us.max(1)),
                     pacing_bytes_per_s: decision.pacing_bytes_per_s,
@@ -97,6 +95,7 @@ impl Host {
                     mss_bytes: MSS,
                     flags,
                     tsval: self.stamp(rtt_us),
+                    ..Ack::default()
                 })
             }
         }
@@ -119,7 +118,6 @@ pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
     ]
 }
 
-/// ACKs alone.
 pub(crate) fn plausible_acks() -> impl Strategy<Value = Vec<Step>> {
     vec(plausible_ack(), 1..600)
 }
@@ -165,22 +163,15 @@ fn event(lost: impl Strategy<Value = u64>) -> impl Strategy<Value = Step> {
 }
 
 fn nonsense_ack() -> impl Strategy<Value = Ack> {
-    (prop::array::uniform11(number()), prop::array::uniform4(number())).prop_map(|(n, m)| Ack {
-        now_ns: n[0],
-        newest_sent_ns: n[1],
-        sent_bytes: n[2],
-        newest_acked_bytes: n[3],
-        delivered_bytes: n[4],
-        acked_bytes: n[5],
-        in_flight_bytes: n[6],
-        delivery_bytes_per_s: n[7],
-        pacing_bytes_per_s: n[8],
-        lost_bytes: n[9],
-        receive_window_bytes: n[10],
-        rtt_us: m[0] as u32,
-        mss_bytes: m[1] as u32,
-        flags: m[2] as u32,
-        tsval: m[3] as u32,
+    let numbers = (prop::array::uniform11(number()), prop::array::uniform4(number()));
+    numbers.prop_map(|(wide, narrow)| {
+        let numbers = wide.into_iter().chain(narrow);
+        assert_eq!(numbers.clone().count(), Ack::FIELDS.len(), "a number for each field");
+        let mut ack = Ack::default();
+        for (field, number) in Ack::FIELDS.iter().zip(numbers) {
+            (field.set)(&mut ack, number & field.max);
+        }
+        ack
     })
 }
 

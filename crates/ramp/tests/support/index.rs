@@ -14,7 +14,7 @@ const CLOSING: &str = "<!-- end -->\n";
 const HEAD: &str = "| row | groups | source | needs | runs on | state, bytes | ns per ACK | in the kernel, ns over CUBIC |\n\
                     |---|---|---|---|---|---|---|---|\n";
 
-/// A column of times; whoever measures one does not name the other.
+/// A column of times; a measurement of one does not name the other.
 #[allow(dead_code, reason = "each program writes one column")]
 #[derive(Clone, Copy)]
 pub(crate) enum Times {
@@ -30,7 +30,7 @@ pub(crate) fn path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/algorithms/README.md")
 }
 
-/// The page as it should be: with every row of the registry, and these times beside those that stand there.
+/// The page as it should be: with every row of the registry, these times and those that are there.
 pub(crate) fn page(text: &str, times: &BTreeMap<&str, (Times, String)>) -> String {
     let (before, rest) = text.split_once(OPENING).expect("the table's beginning");
     let (table, after) = rest.split_once(CLOSING).expect("the table's end");

@@ -20,7 +20,6 @@ pub(crate) fn config(algorithm: &Algorithm, initial_window_packets: u64) -> Conf
     Config::new(algorithm, MSS, initial_window_packets)
 }
 
-/// Set one parameter by name.
 pub(crate) fn set(config: &mut Config, algorithm: &Algorithm, name: &str, value: u64) {
     let index =
         algorithm.parameters.iter().position(|p| p.name == name).expect("a parameter of the algorithm");

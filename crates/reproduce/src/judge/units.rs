@@ -11,7 +11,7 @@ impl Measures<'_> {
         self.unit_of(node).unwrap_or("")
     }
 
-    /// `None`: a number, which takes the unit of what it stands beside.
+    /// `None`: a number, which takes the unit of the other operand.
     fn unit_of(&self, node: &Node) -> Option<&str> {
         let alike = |left: Option<&'_ str>, right: Option<&'_ str>| {
             left.is_none() || right.is_none() || left == right

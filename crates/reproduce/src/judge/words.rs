@@ -39,7 +39,7 @@ pub(super) fn spanned(value: &str, low: &str, high: &str) -> String {
     format!("{value} ({low} to {high})")
 }
 
-/// " (bounds: ≥ 0.85, ≤ 1.25)": so that nobody takes for measured what was asked.
+/// " (bounds: ≥ 0.85, ≤ 1.25)": so that bounds are not taken for measured values.
 pub(super) fn bounds(check: &Check, outcome: &Outcome, measures: &Measures<'_>) -> String {
     let show = |term: &Term, value| quantity(value, measures.unit(&term.node)).trim().to_owned();
     match check.bounds(outcome, show).as_slice() {

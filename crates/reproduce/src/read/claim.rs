@@ -6,16 +6,12 @@ use std::ops::Range;
 use rampcc::Time;
 
 use super::{misread, named_metric, time, within};
-use crate::error::{ReproduceError, Source, one_of};
+use crate::error::{Result, Source, one_of};
 use crate::experiment::{ArmPlan, ClaimPlan, Experiment, FORMULA, How, PlotPlan, ProofPlan, ReasonPlan};
 use crate::expression::{Check, Reference, parse};
 use crate::file::{self, Form, Text};
 
-pub(super) fn plan_plot(
-    source: &Source<'_>,
-    experiment: &Experiment,
-    plot: &file::Plot,
-) -> Result<PlotPlan, ReproduceError> {
+pub(super) fn plan_plot(source: &Source<'_>, experiment: &Experiment, plot: &file::Plot) -> Result<PlotPlan> {
     let given = plot.metric.as_ref().or(plot.of.as_ref());
     let (name, place) = match given {
         Some(text) => (text.get_ref().clone(), text.span()),
@@ -92,7 +88,7 @@ fn known_arm(
     label: &str,
     place: Range<usize>,
     field: &str,
-) -> Result<(), ReproduceError> {
+) -> Result {
     let known = || experiment.arms.iter().map(|arm| arm.label.as_str());
     if known().any(|arm| arm == label) {
         return Ok(());
@@ -105,7 +101,7 @@ pub(super) fn plan_claim(
     source: &Source<'_>,
     experiment: &Experiment,
     claim: file::Claim,
-) -> Result<ClaimPlan, ReproduceError> {
+) -> Result<ClaimPlan> {
     let check = read_check(source, experiment, &claim.check, "claim.check")?;
     let at = experiment.known_labels(source, &claim.at)?;
     let paper = paper_values(source, experiment, &claim)?;
@@ -160,12 +156,12 @@ pub(super) fn plan_claim(
     })
 }
 
-/// An arm whose values somebody else's program gave.
+/// An arm with the recorded values of another program.
 pub(super) fn recorded_arm(
     source: &Source<'_>,
     experiment: &Experiment,
     recorded: &file::Recorded,
-) -> Result<ArmPlan, ReproduceError> {
+) -> Result<ArmPlan> {
     let label = recorded.label.get_ref();
     let wrong = |place, field: &str, problem: String, allowed: String| {
         Err(source.wrong(place, &format!("recorded.{field}"), problem, allowed))
@@ -188,12 +184,7 @@ pub(super) fn recorded_arm(
 }
 
 /// A check whose names are all known.
-fn read_check(
-    source: &Source<'_>,
-    experiment: &Experiment,
-    text: &Text,
-    field: &str,
-) -> Result<Check, ReproduceError> {
+fn read_check(source: &Source<'_>, experiment: &Experiment, text: &Text, field: &str) -> Result<Check> {
     let check = parse(text.get_ref()).map_err(|wrong| misread(source, text, field, wrong))?;
     known_references(source, experiment, text, &check)?;
     Ok(check)
@@ -204,7 +195,7 @@ fn paper_values(
     source: &Source<'_>,
     experiment: &Experiment,
     claim: &file::Claim,
-) -> Result<BTreeMap<usize, f64>, ReproduceError> {
+) -> Result<BTreeMap<usize, f64>> {
     by_point(source, experiment, &claim.paper, "claim.paper")
 }
 
@@ -213,7 +204,7 @@ fn by_point(
     experiment: &Experiment,
     given: &BTreeMap<String, toml::Spanned<f64>>,
     field: &str,
-) -> Result<BTreeMap<usize, f64>, ReproduceError> {
+) -> Result<BTreeMap<usize, f64>> {
     let named: BTreeMap<String, usize> =
         (0..experiment.points.len()).map(|point| (experiment.labels(point).join(", "), point)).collect();
     let one = |(label, value): (&String, &toml::Spanned<f64>)| {
@@ -228,7 +219,7 @@ fn by_point(
 }
 
 /// Of an axis.
-fn ends(source: &Source<'_>, range: &toml::Spanned<Vec<f64>>) -> Result<(f64, f64), ReproduceError> {
+fn ends(source: &Source<'_>, range: &toml::Spanned<Vec<f64>>) -> Result<(f64, f64)> {
     match range.get_ref().as_slice() {
         [from, to] if from < to => Ok((*from, *to)),
         _ => Err(source.wrong(
@@ -240,11 +231,7 @@ fn ends(source: &Source<'_>, range: &toml::Spanned<Vec<f64>>) -> Result<(f64, f6
     }
 }
 
-fn plan_proof(
-    source: &Source<'_>,
-    experiment: &Experiment,
-    proof: &file::Proof,
-) -> Result<ProofPlan, ReproduceError> {
+fn plan_proof(source: &Source<'_>, experiment: &Experiment, proof: &file::Proof) -> Result<ProofPlan> {
     let why = proof.why.get_ref().trim();
     if why.is_empty() || proof.checks.is_empty() {
         let problem = if why.is_empty() { "it says nothing" } else { "nothing is checked" };
@@ -255,7 +242,7 @@ fn plan_proof(
         let check = read_check(source, experiment, text, "claim.proof.checks")?;
         Ok((text.get_ref().clone(), check))
     };
-    let checks = proof.checks.iter().map(one).collect::<Result<_, ReproduceError>>()?;
+    let checks = proof.checks.iter().map(one).collect::<Result<_>>()?;
     Ok(ProofPlan { why: why.to_owned(), checks })
 }
 
@@ -264,7 +251,7 @@ fn plan_reason(
     experiment: &Experiment,
     reason: file::Reason,
     table: &str,
-) -> Result<ReasonPlan, ReproduceError> {
+) -> Result<ReasonPlan> {
     if reason.why.get_ref().trim().is_empty() {
         let allowed = "what was found to be the cause, or that none was found";
         return Err(source.wrong(reason.why.span(), &format!("{table}.why"), "it says nothing", allowed));
@@ -299,12 +286,7 @@ fn plan_reason(
     Ok(ReasonPlan { why: reason.why.into_inner(), found, choice })
 }
 
-fn known_references(
-    source: &Source<'_>,
-    experiment: &Experiment,
-    text: &Text,
-    check: &Check,
-) -> Result<(), ReproduceError> {
+fn known_references(source: &Source<'_>, experiment: &Experiment, text: &Text, check: &Check) -> Result {
     for reference in check.references() {
         let place = within(source, text, &reference.place);
         named_metric(source, experiment, &reference.metric, place.clone(), "claim.check")?;
@@ -319,7 +301,7 @@ fn known_point(
     experiment: &Experiment,
     reference: &Reference,
     place: Range<usize>,
-) -> Result<(), ReproduceError> {
+) -> Result {
     let known: Vec<&str> =
         experiment.dimensions.iter().flat_map(|d| &d.points).map(|point| point.label.as_str()).collect();
     for label in &reference.at {

@@ -7,17 +7,13 @@ use rampcc::{ExitReason, Time};
 use rampcc_scenario::{parse_bytes, parse_time};
 use toml::Spanned;
 
-use crate::error::{ReproduceError, Source, one_of};
+use crate::error::{Result, Source, one_of};
 use crate::experiment::{Experiment, FORMULA};
 use crate::file::{self, File, Take, Whose};
 use crate::quantity::{Metric, Quantity};
 use rampcc_lab::flows::{FLOWS_MAX, ROUNDS_MAX};
 
-pub(super) fn metrics(
-    source: &Source<'_>,
-    file: &File,
-    played: bool,
-) -> Result<BTreeMap<String, Metric>, ReproduceError> {
+pub(super) fn metrics(source: &Source<'_>, file: &File, played: bool) -> Result<BTreeMap<String, Metric>> {
     let mut metrics = BTreeMap::new();
     for (name, given) in &file.metric {
         let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -35,7 +31,7 @@ pub(super) fn metrics(
     Ok(metrics)
 }
 
-fn metric(source: &Source<'_>, name: &str, given: &file::Metric) -> Result<Metric, ReproduceError> {
+fn metric(source: &Source<'_>, name: &str, given: &file::Metric) -> Result<Metric> {
     let field = |field: &str| format!("metric.{name}.{field}");
     let of = given.of.get_ref();
     let Some(mut quantity) = Quantity::named(of) else {
@@ -158,7 +154,7 @@ fn numbered(
     fits: bool,
     unfit: &str,
     most: usize,
-) -> Result<Option<usize>, ReproduceError> {
+) -> Result<Option<usize>> {
     let Some(given) = given else { return Ok(None) };
     let number = usize::try_from(*given.get_ref()).unwrap_or(usize::MAX);
     let name = field.rsplit('.').next().unwrap_or_default();
@@ -190,7 +186,7 @@ fn pair<T: PartialOrd>(
     given: &Spanned<Vec<String>>,
     field: &str,
     read: fn(&str) -> Result<T, String>,
-) -> Result<(T, T), ReproduceError> {
+) -> Result<(T, T)> {
     let allowed = "two values with units, the smaller one first, such as [\"10 s\", \"70 s\"]";
     let [from, to] = given.get_ref().as_slice() else {
         let problem = format!("there are {} values", given.get_ref().len());
@@ -211,7 +207,7 @@ pub(super) fn named_metric(
     name: &str,
     place: Range<usize>,
     field: &str,
-) -> Result<Metric, ReproduceError> {
+) -> Result<Metric> {
     if let Some(metric) = experiment.metrics.get(name) {
         return Ok(metric.clone());
     }

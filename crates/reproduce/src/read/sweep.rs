@@ -6,11 +6,11 @@ use rampcc_scenario::Setting;
 use toml::Spanned;
 
 use super::{POINTS_MAX, settings};
-use crate::error::{ReproduceError, Source};
+use crate::error::{Result, Source};
 use crate::experiment::{Dimension, Point, Set};
 use crate::file;
 
-pub(super) fn dimension(source: &Source<'_>, sweep: &file::Sweep) -> Result<Dimension, ReproduceError> {
+pub(super) fn dimension(source: &Source<'_>, sweep: &file::Sweep) -> Result<Dimension> {
     let mut points = Vec::new();
     if let Some(field) = &sweep.field {
         for value in &sweep.values {
@@ -52,8 +52,7 @@ pub(super) fn dimension(source: &Source<'_>, sweep: &file::Sweep) -> Result<Dime
     Ok(Dimension { name: sweep.name.clone(), points })
 }
 
-/// The x of formulae.
-pub(super) fn axis(source: &Source<'_>, x: &Spanned<file::Axis>) -> Result<Dimension, ReproduceError> {
+pub(super) fn axis(source: &Source<'_>, x: &Spanned<file::Axis>) -> Result<Dimension> {
     let file::Axis { from, to, step } = *x.get_ref();
     let count = ((to - from) / step).round();
     if !(step > 0.0 && (1.0..POINTS_MAX as f64).contains(&count)) {

@@ -4,7 +4,7 @@ use rampcc::{Algorithm, Parameter, Time, algorithms};
 use rampcc_tcp::{AckPolicy, Avoidance, Profile, ReceiveWindow, ReceiverConfig, SenderConfig};
 
 use crate::document::{Section, Value};
-use crate::error::{ScenarioError, listed, nearest};
+use crate::error::{Result, listed, nearest};
 use crate::field::US;
 use crate::model::Steering;
 use crate::names::{Acks, System};
@@ -17,7 +17,7 @@ use crate::units;
 const STAMPED_ACK: u32 = 52;
 
 /// The algorithm of this id, or of this name.
-pub(crate) fn algorithm(value: &Value<'_>) -> Result<&'static Algorithm, ScenarioError> {
+pub(crate) fn algorithm(value: &Value<'_>) -> Result<&'static Algorithm> {
     let id = value.text()?;
     find_algorithm(id).map_err(|(problem, allowed)| value.error(&problem, &allowed))
 }
@@ -125,7 +125,7 @@ pub(crate) fn receiver(s: Option<&Section<'_>>, receiver: &mut ReceiverConfig) {
 
 /// How often their clock ticks; zero: there is none. RFC 7323 (§5.4) asks for 1 ms to 1 s; Linux has had 1 us since 6.7 where a
 /// route says so.
-fn timestamps(value: &Value<'_>) -> Result<Time, ScenarioError> {
+fn timestamps(value: &Value<'_>) -> Result<Time> {
     if value.is("off") {
         return Ok(Time::ZERO);
     }
@@ -185,7 +185,7 @@ fn ack_policy(s: &Section<'_>, usual: AckPolicy) -> AckPolicy {
     }
 }
 
-fn autotuning(s: &Section<'_>, window: &mut ReceiveWindow) -> Result<(), ScenarioError> {
+fn autotuning(s: &Section<'_>, window: &mut ReceiveWindow) -> Result {
     for name in ["window-initial", "window-max"] {
         let (Some(value), Some(bytes)) = (s.get(name), s.maybe(name)) else { continue };
         match window {
@@ -283,7 +283,7 @@ pub(crate) fn parameter_range(parameter: &Parameter) -> String {
 }
 
 /// The value of `parameter` that `value` gives, within its range.
-fn parameter(parameter: &Parameter, value: &Value<'_>) -> Result<u64, ScenarioError> {
+fn parameter(parameter: &Parameter, value: &Value<'_>) -> Result<u64> {
     let allowed = parameter_range(parameter);
     let found = value.scalar().ok_or_else(|| value.error(&format!("found {}", value.found()), &allowed))?;
     parameter_value(parameter, found)
@@ -339,7 +339,7 @@ fn choices(parameter: &Parameter) -> Vec<&'static str> {
     parameter.unit.trim_start_matches("choice:").split('|').collect()
 }
 
-fn rto(s: &Section<'_>, sender: &mut SenderConfig) -> Result<(), ScenarioError> {
+fn rto(s: &Section<'_>, sender: &mut SenderConfig) -> Result {
     let rto = &mut sender.rto;
     s.set("rto-initial", &mut rto.initial);
     s.set("rto-min", &mut rto.min);

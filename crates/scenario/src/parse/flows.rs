@@ -4,7 +4,7 @@ use rampcc::Time;
 use rampcc_tcp::{Avoidance, ReceiverConfig, SenderConfig};
 
 use crate::document::{Section, Value};
-use crate::error::{ScenarioError, shortened};
+use crate::error::{Result, shortened};
 use crate::model::{FlowConfig, Source, Steering};
 use crate::parse::ends;
 use crate::parse::topology::{Built, nodes};
@@ -20,11 +20,7 @@ pub(crate) struct Ends {
 }
 
 /// The flows of `root`; one flow under test if it lists none and draws none.
-pub(crate) fn flows(
-    root: &Section<'_>,
-    built: &Built,
-    ends: &Ends,
-) -> Result<Vec<FlowConfig>, ScenarioError> {
+pub(crate) fn flows(root: &Section<'_>, built: &Built, ends: &Ends) -> Result<Vec<FlowConfig>> {
     let size = root.get("size");
     let Some(list) = root.get("flow") else {
         if root.get("traffic").is_some() && size.is_none() && tests_something(root)? {
@@ -60,12 +56,7 @@ pub(crate) fn flows(
     Ok(flows)
 }
 
-fn flow(
-    value: &Value<'_>,
-    built: &Built,
-    ends: &Ends,
-    flows: &mut Vec<FlowConfig>,
-) -> Result<(), ScenarioError> {
+fn flow(value: &Value<'_>, built: &Built, ends: &Ends, flows: &mut Vec<FlowConfig>) -> Result {
     let s = value.section(&schema::FLOW)?;
     let names = &built.topology.nodes;
     let place = |name, default: &[usize]| {
@@ -114,14 +105,13 @@ fn flow(
     Ok(())
 }
 
-/// A stream of chunks.
-fn chunks(value: &Value<'_>) -> Result<Source, ScenarioError> {
+fn chunks(value: &Value<'_>) -> Result<Source> {
     let c = value.section(&schema::CHUNKS)?;
     Ok(Source::Chunks { chunk_bytes: c.of("size"), interval: c.of("interval"), chunks: c.of("count") })
 }
 
 /// Responses over one connection.
-fn responses(value: &Value<'_>) -> Result<Source, ScenarioError> {
+fn responses(value: &Value<'_>) -> Result<Source> {
     let r = value.section(&schema::RESPONSES)?;
     Ok(Source::Responses {
         first_bytes: r.of("first-flight"),
@@ -142,7 +132,7 @@ pub(super) fn ends_of(s: &Section<'_>, ends: &Ends) -> (SenderConfig, ReceiverCo
     (sender, receiver)
 }
 
-pub(super) fn steer(sender: &mut SenderConfig, ends: &Ends, value: &Value<'_>) -> Result<(), ScenarioError> {
+pub(super) fn steer(sender: &mut SenderConfig, ends: &Ends, value: &Value<'_>) -> Result {
     let algorithm = ends::algorithm(value)?;
     sender.startup = algorithm;
     sender.parameters = ends
@@ -153,7 +143,7 @@ pub(super) fn steer(sender: &mut SenderConfig, ends: &Ends, value: &Value<'_>) -
     Ok(())
 }
 
-fn source(value: &Value<'_>) -> Result<Source, ScenarioError> {
+fn source(value: &Value<'_>) -> Result<Source> {
     if value.is("bulk") {
         return Ok(Source::Bulk);
     }

@@ -6,12 +6,12 @@ use rampcc::Time;
 use rampcc_path::{AckFilter, Demand, Jitter, LossConfig, Reordering};
 
 use crate::document::{Section, Value};
-use crate::error::{ScenarioError, listed};
+use crate::error::{Result, listed};
 use crate::names::{Tagged, names};
 use crate::read::default_of;
 use crate::schema::{self, AckFilterKind, JitterKind, LossKind};
 
-pub(crate) fn jitter(value: &Value<'_>) -> Result<Option<Jitter>, ScenarioError> {
+pub(crate) fn jitter(value: &Value<'_>) -> Result<Option<Jitter>> {
     let mut parts = Vec::new();
     let elements = value.elements();
     if elements.len() > 16 {
@@ -27,7 +27,7 @@ pub(crate) fn jitter(value: &Value<'_>) -> Result<Option<Jitter>, ScenarioError>
     })
 }
 
-fn one_jitter(value: &Value<'_>) -> Result<Option<Jitter>, ScenarioError> {
+fn one_jitter(value: &Value<'_>) -> Result<Option<Jitter>> {
     if !value.is_table() {
         if value.is_list() {
             return Err(value.error("found a list", "a time or a table with `kind`"));
@@ -53,7 +53,7 @@ fn one_jitter(value: &Value<'_>) -> Result<Option<Jitter>, ScenarioError> {
 }
 
 /// What grants of a period carry; `None`: all that waits.
-fn demand(s: &Section<'_>, period: Time) -> Result<Option<Demand>, ScenarioError> {
+fn demand(s: &Section<'_>, period: Time) -> Result<Option<Demand>> {
     let longest = if s.is_sound() { Time::from_ns(period.ns().saturating_mul(10_000)) } else { Time::NEVER };
     let delay = s.read("request-delay", |v| v.time_in(&(Time::ZERO..=longest)));
     let delay = delay.unwrap_or_else(|| default_of(s.schema(), "request-delay"));
@@ -65,12 +65,12 @@ fn demand(s: &Section<'_>, period: Time) -> Result<Option<Demand>, ScenarioError
     Ok(s.maybe("assured").map(|assured_bytes| Demand { assured_bytes, delay, free }))
 }
 
-pub(crate) fn reordering(value: &Value<'_>) -> Result<Reordering, ScenarioError> {
+pub(crate) fn reordering(value: &Value<'_>) -> Result<Reordering> {
     let s = value.section(&schema::REORDERING)?;
     Ok(Reordering { probability: s.of("probability"), delay: s.of("delay") })
 }
 
-pub(crate) fn loss(value: &Value<'_>) -> Result<LossConfig, ScenarioError> {
+pub(crate) fn loss(value: &Value<'_>) -> Result<LossConfig> {
     let random = |probability: f64| {
         if probability > 0.0 { LossConfig::Random { probability } } else { LossConfig::None }
     };
@@ -97,7 +97,7 @@ pub(crate) fn loss(value: &Value<'_>) -> Result<LossConfig, ScenarioError> {
     }
 }
 
-pub(crate) fn ack_filter(value: &Value<'_>) -> Result<Option<AckFilter>, ScenarioError> {
+pub(crate) fn ack_filter(value: &Value<'_>) -> Result<Option<AckFilter>> {
     if !value.is_table() {
         if value.is_list() || value.is_flag() {
             let kinds = listed(names::<AckFilterKind>().into_iter());

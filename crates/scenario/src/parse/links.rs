@@ -6,7 +6,7 @@ use rampcc_path::{
 };
 
 use crate::document::{Section, Value};
-use crate::error::ScenarioError;
+use crate::error::Result;
 use crate::parse::impairments::{ack_filter, jitter, loss, reordering};
 use crate::queue::{PACKET_BYTES, queue};
 use crate::rates::mean_rate;
@@ -18,7 +18,6 @@ use crate::units::{self, Buffer};
 const STEPS_MAX: usize = 100_000;
 /// What a link's own fields do not say.
 pub(crate) struct Surroundings<'f> {
-    /// One-way propagation delay.
     pub(crate) delay: Propagation,
     /// Smallest round-trip delay apart from this link's own, for `bdp`; `None`: not known for a single link.
     pub(crate) rest: Option<Time>,
@@ -30,7 +29,6 @@ pub(crate) struct Surroundings<'f> {
     pub(crate) trace_offset_range: &'f mut Time,
 }
 
-/// A link from the shared fields of `section`.
 pub(crate) fn link(section: &Section<'_>, around: Surroundings<'_>) -> LinkConfig {
     let offset = section.of("trace-offset");
     let Surroundings { delay, rest, capacity: default_capacity, files, trace_offset_range } = around;
@@ -69,7 +67,7 @@ pub(crate) fn delays(
     section: &Section<'_>,
     name: &'static str,
     period: &'static str,
-) -> Result<Option<Propagation>, ScenarioError> {
+) -> Result<Option<Propagation>> {
     let Some(value) = section.get(name) else {
         if let Some(period) = section.get(period) {
             return Err(period.error(&format!("there is no list `{name}` to repeat"), "a list with it"));
@@ -132,7 +130,7 @@ fn capacity(
     default: Option<Capacity>,
     offset: Time,
     files: &mut Files,
-) -> Result<Capacity, ScenarioError> {
+) -> Result<Capacity> {
     let rate = section.get("rate");
     let period = section.get("rate-period");
     let only_lists =
@@ -164,8 +162,8 @@ fn capacity(
 fn steps<T>(
     list: &Value<'_>,
     table: &'static schema::Table,
-    value: impl Fn(&Section<'_>) -> Result<T, ScenarioError>,
-) -> Result<Vec<(Time, T)>, ScenarioError> {
+    value: impl Fn(&Section<'_>) -> Result<T>,
+) -> Result<Vec<(Time, T)>> {
     let elements = list.elements();
     if elements.is_empty() || elements.len() > STEPS_MAX {
         return Err(
@@ -190,7 +188,7 @@ fn steps<T>(
     Ok(steps)
 }
 
-fn repetition(value: &Value<'_>, last: Time) -> Result<Time, ScenarioError> {
+fn repetition(value: &Value<'_>, last: Time) -> Result<Time> {
     let period = value.time()?;
     if period <= last || period < Time::from_us(1) {
         return Err(value.error(
@@ -206,7 +204,7 @@ fn delay_trace(
     constant: Propagation,
     offset: Time,
     files: &mut Files,
-) -> Result<Propagation, ScenarioError> {
+) -> Result<Propagation> {
     let Some(value) = section.get("delay-trace") else {
         if let Some(step) = section.get("delay-trace-step") {
             return Err(step.error("there is no `delay-trace`", "`delay-trace` with it"));
@@ -225,7 +223,7 @@ fn random_offset(
     capacity: &Capacity,
     propagation: &Propagation,
     range: &mut Time,
-) -> Result<(), ScenarioError> {
+) -> Result {
     let Some(value) = section.get("random-trace-offset") else { return Ok(()) };
     let length = match (capacity, propagation) {
         (Capacity::Trace(trace), _) => trace.period,

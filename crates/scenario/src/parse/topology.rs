@@ -6,7 +6,7 @@ use rampcc_path::{
 };
 
 use crate::document::{Section, Value};
-use crate::error::{ScenarioError, nearest, shortened};
+use crate::error::{Result, ScenarioError, nearest, shortened};
 use crate::model::{NamedLink, Topology};
 use crate::parse::links::{Surroundings, delays, link};
 use crate::schema;
@@ -53,7 +53,7 @@ impl Built {
 }
 
 /// The topology that `root` describes in one of four ways.
-pub(crate) fn topology(root: &Section<'_>, files: &mut Files) -> Result<Built, ScenarioError> {
+pub(crate) fn topology(root: &Section<'_>, files: &mut Files) -> Result<Built> {
     const ALLOWED: &str = "exactly one of `[path]`, `[dumbbell]`, `[parking-lot]` and `[[link]]`";
     let found: Vec<_> =
         ["path", "dumbbell", "parking-lot", "link"].into_iter().filter_map(|name| root.get(name)).collect();
@@ -115,7 +115,7 @@ struct Middle {
 }
 
 impl Build<'_> {
-    fn path(&mut self, s: &Section<'_>) -> Result<Shape, ScenarioError> {
+    fn path(&mut self, s: &Section<'_>) -> Result<Shape> {
         let common = s.get("access");
         let side = |name| s.get(name).or(common.clone()).and_then(|v| s.file.keep(access(&v)));
         let (near, far) = (side("sender-access"), side("receiver-access"));
@@ -139,7 +139,7 @@ impl Build<'_> {
         Ok((vec![sender], vec![receiver], Vec::new(), Some(bottleneck)))
     }
 
-    fn dumbbell(&mut self, s: &Section<'_>) -> Result<Shape, ScenarioError> {
+    fn dumbbell(&mut self, s: &Section<'_>) -> Result<Shape> {
         let pairs = s.of::<u32>("pairs") as usize;
         let side = s.read("access", access);
         let middle = self.middle(s, [&side, &side], true)?;
@@ -192,7 +192,7 @@ impl Build<'_> {
         (first, last, router, Some(0))
     }
 
-    fn graph(&mut self, root: &Section<'_>) -> Result<Shape, ScenarioError> {
+    fn graph(&mut self, root: &Section<'_>) -> Result<Shape> {
         let declared = root.get("node");
         for value in declared.iter().flat_map(Value::elements) {
             let name = value.section(&schema::NODE)?.need("name")?;
@@ -251,7 +251,7 @@ impl Build<'_> {
         value: &Value<'_>,
         closed: bool,
         index: &mut std::collections::BTreeMap<String, usize>,
-    ) -> Result<usize, ScenarioError> {
+    ) -> Result<usize> {
         let name = node_name(value)?;
         if let Some(found) = index.get(name) {
             return Ok(*found);
@@ -268,12 +268,7 @@ impl Build<'_> {
     }
 
     /// Both directions of the bottleneck; `mirrored`: the way back has the same queue unless it says otherwise.
-    fn middle(
-        &mut self,
-        s: &Section<'_>,
-        sides: [&Option<Access>; 2],
-        mirrored: bool,
-    ) -> Result<Middle, ScenarioError> {
+    fn middle(&mut self, s: &Section<'_>, sides: [&Option<Access>; 2], mirrored: bool) -> Result<Middle> {
         if s.get("delay-trace").is_none() {
             s.file.keep(s.need("rtt"));
         }
@@ -370,7 +365,7 @@ impl Build<'_> {
 }
 
 /// The nodes that `value` stands for: a name, a pattern with `*`, or a list of these.
-pub(crate) fn nodes(value: &Value<'_>, names: &[String]) -> Result<Vec<usize>, ScenarioError> {
+pub(crate) fn nodes(value: &Value<'_>, names: &[String]) -> Result<Vec<usize>> {
     let mut found = Vec::new();
     for element in value.elements() {
         let pattern = element.text()?;
@@ -415,7 +410,7 @@ fn unknown_node(value: &Value<'_>, name: &str, names: &[String]) -> ScenarioErro
     )
 }
 
-fn node_name<'a>(value: &Value<'a>) -> Result<&'a str, ScenarioError> {
+fn node_name<'a>(value: &Value<'a>) -> Result<&'a str> {
     const ALLOWED: &str = "1 to 64 characters without `*`";
     let name = value.text()?;
     if name.is_empty() || name.len() > 64 || name.contains('*') || name.chars().any(char::is_control) {
@@ -424,7 +419,7 @@ fn node_name<'a>(value: &Value<'a>) -> Result<&'a str, ScenarioError> {
     Ok(name)
 }
 
-fn access(value: &Value<'_>) -> Result<Access, ScenarioError> {
+fn access(value: &Value<'_>) -> Result<Access> {
     if !value.is_table() {
         let config = plain(Capacity::Constant(value.rate()?), Time::ZERO, Limit::Unlimited);
         return Ok(Access { config, delay: Time::ZERO });

@@ -6,7 +6,7 @@ use rampcc::{Rate, Time, Traits};
 use rampcc_path::Capacity;
 
 use crate::document::{Section, Value};
-use crate::error::{ScenarioError, shortened};
+use crate::error::{Result, shortened};
 use crate::model::{NamedLink, RoundTrips, Scenario, Sessions, SizeDistribution, Traffic, TrafficKind};
 use crate::names::{SizeKind, name};
 use crate::parse::flows::{Ends, ends_of, steer};
@@ -29,7 +29,7 @@ pub(crate) fn traffic(
     built: &Built,
     ends: &Ends,
     files: &mut Files,
-) -> Result<Vec<Traffic>, ScenarioError> {
+) -> Result<Vec<Traffic>> {
     let Some(list) = root.get("traffic") else { return Ok(Vec::new()) };
     let elements = list.elements();
     if elements.len() > TRAFFIC_MAX {
@@ -40,10 +40,7 @@ pub(crate) fn traffic(
 }
 
 /// What `cross-traffic` of a `[path]` asks for.
-pub(crate) fn cross_traffic(
-    root: &Section<'_>,
-    scenario: &Scenario,
-) -> Result<Option<Traffic>, ScenarioError> {
+pub(crate) fn cross_traffic(root: &Section<'_>, scenario: &Scenario) -> Result<Option<Traffic>> {
     let Some(path) = root.get("path") else { return Ok(None) };
     let Some(value) = path.section(&schema::PATH)?.get("cross-traffic") else { return Ok(None) };
     let bottleneck = &scenario.topology.links[scenario.bottleneck];
@@ -62,7 +59,7 @@ pub(crate) fn cross_traffic(
 }
 
 /// A rate, or a share of the mean rate of `bottleneck`.
-fn cross_rate(value: &Value<'_>, bottleneck: &NamedLink) -> Result<Rate, ScenarioError> {
+fn cross_rate(value: &Value<'_>, bottleneck: &NamedLink) -> Result<Rate> {
     const ALLOWED: &str = "a rate such as \"2 Mbit/s\", or a share of the mean rate such as \"20 %\"";
     let share = value.plain().is_some() || value.is_text() && value.text()?.trim_end().ends_with('%');
     if share {
@@ -80,7 +77,7 @@ fn cross_rate(value: &Value<'_>, bottleneck: &NamedLink) -> Result<Rate, Scenari
 }
 
 /// Whether some generator draws flows under test, so that no further flow is assumed.
-pub(super) fn tests_something(root: &Section<'_>) -> Result<bool, ScenarioError> {
+pub(super) fn tests_something(root: &Section<'_>) -> Result<bool> {
     let list = root.get("traffic");
     for value in list.iter().flat_map(Value::elements) {
         let (kind, s) = value.tagged::<TrafficTag>()?;
@@ -91,12 +88,7 @@ pub(super) fn tests_something(root: &Section<'_>) -> Result<bool, ScenarioError>
     Ok(false)
 }
 
-fn one_traffic(
-    value: &Value<'_>,
-    built: &Built,
-    ends: &Ends,
-    files: &mut Files,
-) -> Result<Traffic, ScenarioError> {
+fn one_traffic(value: &Value<'_>, built: &Built, ends: &Ends, files: &mut Files) -> Result<Traffic> {
     if !value.is_table() {
         return Err(value.error(&format!("found {}", value.found()), "a `[[traffic]]` table with `kind`"));
     }
@@ -192,7 +184,7 @@ fn arriving(
     size: SizeDistribution,
     objects: f64,
     think: Time,
-) -> Result<Sessions, ScenarioError> {
+) -> Result<Sessions> {
     if let Some(sessions) = s.get("sessions") {
         return Err(sessions.error("`load` is given as well", "either `sessions` or `load`"));
     }
@@ -211,8 +203,7 @@ fn arriving(
     Ok(sessions)
 }
 
-/// A distribution of round-trip times.
-fn round_trips(value: &Value<'_>) -> Result<RoundTrips, ScenarioError> {
+fn round_trips(value: &Value<'_>) -> Result<RoundTrips> {
     let s = value.section(&schema::RTT)?;
     let max = s.maybe("max").unwrap_or(Time::NEVER);
     let (median, sigma, min) = (s.of("median"), s.of("sigma"), s.of("min"));
@@ -222,7 +213,7 @@ fn round_trips(value: &Value<'_>) -> Result<RoundTrips, ScenarioError> {
     Ok(RoundTrips { median, sigma, min, max })
 }
 
-fn pairs(s: &Section<'_>, built: &Built) -> Result<Vec<(usize, usize)>, ScenarioError> {
+fn pairs(s: &Section<'_>, built: &Built) -> Result<Vec<(usize, usize)>> {
     let names = &built.topology.nodes;
     let from = s.read("from", |v| nodes(v, names)).unwrap_or_else(|| built.senders.clone());
     let to = s.read("to", |v| nodes(v, names)).unwrap_or_else(|| built.receivers.clone());
@@ -262,7 +253,7 @@ fn share(s: &Section<'_>) -> f64 {
     share.unwrap_or(0.0)
 }
 
-fn distribution(value: &Value<'_>, mss: u32) -> Result<SizeDistribution, ScenarioError> {
+fn distribution(value: &Value<'_>, mss: u32) -> Result<SizeDistribution> {
     let bytes = |value: &Value<'_>| {
         let text = value.text()?;
         match units::packets(text) {
@@ -307,7 +298,7 @@ fn distribution(value: &Value<'_>, mss: u32) -> Result<SizeDistribution, Scenari
 /// Start, both ends, bytes.
 type Listed = (Time, usize, usize, u64);
 
-fn listed_flows(value: &Value<'_>, built: &Built, files: &mut Files) -> Result<Vec<Listed>, ScenarioError> {
+fn listed_flows(value: &Value<'_>, built: &Built, files: &mut Files) -> Result<Vec<Listed>> {
     const ALLOWED: &str = "lines `start_s,bytes` or `start_s,bytes,from,to`";
     let text = files.text(value)?;
     let index: BTreeMap<&str, usize> =

@@ -4,7 +4,7 @@ use rampcc::{Rate, Time};
 use rampcc_path::Capacity;
 
 use crate::document::{Section, Value};
-use crate::error::ScenarioError;
+use crate::error::Result;
 use crate::model::Scenario;
 use crate::names::Scale;
 use crate::rates::typical_rate;
@@ -25,7 +25,7 @@ pub(crate) const PATHLESS: [&str; 9] =
     ["name", "description", "runs", "seed", "duration", "stop", "bottleneck", "algorithm", "uncertain"];
 
 /// What the file says that it does not know; `None`: it says nothing.
-pub(crate) fn uncertain(root: &Section<'_>) -> Result<Option<Vec<Uncertain>>, ScenarioError> {
+pub(crate) fn uncertain(root: &Section<'_>) -> Result<Option<Vec<Uncertain>>> {
     let Some(table) = root.get("uncertain") else { return Ok(None) };
     let entries = table.entries(TABLE)?;
     if entries.len() > FIELDS_MAX {
@@ -41,8 +41,8 @@ pub(crate) fn uncertain(root: &Section<'_>) -> Result<Option<Vec<Uncertain>>, Sc
     Ok(Some(found))
 }
 
-/// One entry beside those before it.
-fn checked(name: &str, value: &Value<'_>, before: &[Uncertain]) -> Result<Uncertain, ScenarioError> {
+/// One entry checked against those before it.
+fn checked(name: &str, value: &Value<'_>, before: &[Uncertain]) -> Result<Uncertain> {
     let first = name.split('.').next().unwrap_or_default();
     if schema::ROOT.entry(first).is_none() || !settings::is_field(name) {
         return Err(value.error("there is no such field", TABLE));
@@ -63,7 +63,7 @@ fn checked(name: &str, value: &Value<'_>, before: &[Uncertain]) -> Result<Uncert
     one(name, value)
 }
 
-fn one(name: &str, value: &Value<'_>) -> Result<Uncertain, ScenarioError> {
+fn one(name: &str, value: &Value<'_>) -> Result<Uncertain> {
     let field = name.to_owned();
     if value.is_text() {
         let values = Values::Range(range(value, None)?);
@@ -95,13 +95,13 @@ fn one(name: &str, value: &Value<'_>) -> Result<Uncertain, ScenarioError> {
     Ok(Uncertain { field, values, reason, assumed: s.of("assumed"), option: None })
 }
 
-fn range(value: &Value<'_>, logarithmic: Option<bool>) -> Result<Range, ScenarioError> {
+fn range(value: &Value<'_>, logarithmic: Option<bool>) -> Result<Range> {
     let text = value.text()?;
     Range::parse(text, logarithmic)
         .map_err(|wrong| value.error(&format!("found {}: {wrong}", value.found()), RANGE))
 }
 
-fn choice(value: &Value<'_>) -> Result<Vec<String>, ScenarioError> {
+fn choice(value: &Value<'_>) -> Result<Vec<String>> {
     let elements = if value.is_list() { value.elements() } else { Vec::new() };
     if !(2..=VALUES_MAX).contains(&elements.len()) {
         return Err(value.error(
@@ -122,7 +122,7 @@ fn choice(value: &Value<'_>) -> Result<Vec<String>, ScenarioError> {
 }
 
 /// What a `[path]` that says nothing of what it does not know leaves open: fields that it does not set.
-pub(crate) fn left_open(root: &Section<'_>, scenario: &Scenario) -> Result<Vec<Uncertain>, ScenarioError> {
+pub(crate) fn left_open(root: &Section<'_>, scenario: &Scenario) -> Result<Vec<Uncertain>> {
     let Some(path) = root.get("path") else { return Ok(Vec::new()) };
     let path = path.section(&schema::PATH)?;
     let reverse = path.get("reverse").map(|v| v.section(&schema::REVERSE)).transpose()?;

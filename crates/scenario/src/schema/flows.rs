@@ -22,7 +22,6 @@ kinds! { TrafficTag {
     Listed = "listed": TRAFFIC_LISTED,
 } }
 
-/// What all traffic has.
 static TRAFFIC: &[Entry] = entries! {
     "name": TEXT => Words("the kind"), "For tables.";
     "from": words("node, pattern with `*`, or list") => Words("all senders"), "Where flows begin; each takes a pair at random.";
@@ -122,7 +121,7 @@ table! { SENDER: "[sender]", "How senders behave. Defaults by `profile`: modern 
     "ecn": FLAG => Sender(|c| Flag(c.ecn)), "Explicit congestion notification (RFC 3168): queues with `ecn` mark its data, and a mark costs what a loss costs.";
     "abc-limit": packets(0, 1000) => Sender(|c| Count(c.abc_limit_packets.into())), "Growth per ACK in slow start (RFC 3465 L); 0: no limit, 1: packet counting.";
     "congestion-control": one_of::<Avoidance>() => Sender(|c| Name(name(c.avoidance))), "After start-up.";
-    "recovery": one_of::<Recovery>() => Sender(|c| Name(name(c.recovery))), "How losses are found and repaired: RFC 6675; as Linux 2.4 to 3.1, with FACK and rate halving; ns-2's Sack1; its Newreno, whose timer restarts on the first partial ACK of a repair alone (RFC 6582's impatient variant) or on every one (slow but steady), or that keeps the flywheel turning in fast recovery, with a new segment for every second duplicate ACK (`newreno_changes_`); its Tahoe, without fast recovery.";
+    "recovery": one_of::<Recovery>() => Sender(|c| Name(name(c.recovery))), "How losses are found and repaired: RFC 6675; as Linux 2.4 to 3.1, with FACK and rate halving; as 2.6.15 to 2.6.23 of these, which find a retransmission that is lost again only if their search for SACK blocks passes it by; ns-2's Sack1; its Newreno, whose timer restarts on the first partial ACK of a repair alone (RFC 6582's impatient variant) or on every one (slow but steady), or that keeps the flywheel turning in fast recovery, with a new segment for every second duplicate ACK (`newreno_changes_`); its Tahoe, without fast recovery.";
     "prr": FLAG => Sender(|c| Flag(c.prr)), "Proportional rate reduction (RFC 9937).";
     "rack-tlp": FLAG => Sender(|c| Flag(c.rack_tlp)), "RACK-TLP (RFC 8985).";
     "limited-transmit": FLAG => Sender(|c| Flag(c.limited_transmit)), "RFC 3042.";

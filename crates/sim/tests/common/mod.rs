@@ -126,7 +126,6 @@ pub(crate) fn side_links(rate: Rate, rtt: Time, buffer: u64, flows: usize) -> Sc
     scenario
 }
 
-/// Plays a scenario that must run.
 pub(crate) fn play(scenario: &Scenario, seed: u64) -> (Outcome, Log) {
     let mut log = Log::default();
     let outcome = simulate(scenario, seed, &mut log, &AtomicBool::new(false)).expect("the scenario runs");

@@ -33,7 +33,6 @@ pub(crate) enum Oracle {
     },
 }
 
-/// A row of a table.
 pub(crate) struct OracleRow {
     pub(crate) file: &'static str,
     pub(crate) row: Vec<(&'static str, String)>,
@@ -61,7 +60,6 @@ pub(crate) const NS3: Columns = Columns { timeouts: "rto", exit_s: "exit_s", exi
 pub(crate) struct Allowed {
     pub(crate) throughput: f64,
     pub(crate) drops: f64,
-    /// Time of the first drop.
     pub(crate) first_drop: f64,
     pub(crate) exit_cwnd: f64,
     /// Area between the window curves.
@@ -113,7 +111,7 @@ impl Pair {
 }
 
 impl Bulk {
-    /// Plays it and puts the row beside it.
+    /// Plays it and compares it with the row.
     pub(crate) fn compare(&self) -> Compared {
         let span = self.start..self.end;
         let mut scenario = self.path.scenario(self.sender.clone(), self.receiver, span, self.cbr);

@@ -10,7 +10,7 @@ use rampcc_path::{
 use rampcc_scenario::{FlowConfig, NamedLink, Scenario, Source};
 use rampcc_sim::simulate;
 use rampcc_tcp::{AckPolicy, Profile, ReceiveWindow, ReceiverConfig, Recovery, SenderConfig};
-use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
+use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, Observer};
 
 use crate::bulk::Pair;
 use crate::oracle::{Row, number, table};
@@ -55,7 +55,7 @@ pub(crate) fn all() -> Vec<Row> {
 }
 
 impl Classed {
-    /// Plays a row and puts ns-2's result beside it.
+    /// Plays a row and compares it with ns-2's result.
     pub(crate) fn compare(row: &Row) -> Self {
         let scenario = played(row);
         let sizes = scenario.flows.iter().map(|flow| match flow.source {
@@ -151,8 +151,6 @@ impl Observer for Ours {
         }
     }
 
-    fn on_link(&mut self, _: &LinkSample) {}
-
     fn on_event(&mut self, event: &FlowEvent) {
         let Some(flow) = self.flows.get_mut(event.flow as usize) else { return };
         match event.kind {
@@ -163,7 +161,6 @@ impl Observer for Ours {
     }
 }
 
-/// The scenario of a row.
 fn played(row: &Row) -> Scenario {
     let whole = |column: &str| number(row, column).expect("a number") as u64;
     let kbit = |column: &str| Rate::from_bits_per_s(1000 * whole(column));

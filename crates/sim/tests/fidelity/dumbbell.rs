@@ -8,7 +8,7 @@ use rampcc_path::{Limit, LinkConfig};
 use rampcc_scenario::{NamedLink, OfSender, Scenario, Steering, Stop, Topology, Traffic, TrafficKind};
 use rampcc_sim::simulate;
 use rampcc_tcp::{Profile, ReceiverConfig};
-use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
+use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, Observer};
 
 use crate::bulk::Pair;
 use crate::common::empty;
@@ -67,7 +67,7 @@ impl Load {
     }
 }
 
-/// Plays one workload and puts ns-2's summary beside it.
+/// Plays one workload and compares it with ns-2's summary.
 pub(crate) fn compare(workload: &str, variant: &str, ssthresh: u32) -> Load {
     let listed = table(&format!("ns2/{workload}.csv.gz"));
     let scenario = scenario(&listed, ssthresh);
@@ -137,8 +137,6 @@ impl Observer for Fates {
             fate.done.get_or_insert(sample.now);
         }
     }
-
-    fn on_link(&mut self, _: &LinkSample) {}
 
     fn on_event(&mut self, event: &FlowEvent) {
         let index = event.flow as usize;

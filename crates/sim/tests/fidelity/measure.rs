@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use rampcc::{Time, UNSET};
 use rampcc_scenario::Scenario;
 use rampcc_sim::simulate;
-use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer, SenderState};
+use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, Observer, SenderState};
 
 /// One bulk flow's run in the oracles' terms: packets, and seconds from the flow's start.
 #[derive(Default)]
@@ -75,8 +75,6 @@ impl Observer for Measured {
             self.exit_cwnd = Some(previous);
         }
     }
-
-    fn on_link(&mut self, _: &LinkSample) {}
 
     fn on_event(&mut self, event: &FlowEvent) {
         if event.flow != 0 {

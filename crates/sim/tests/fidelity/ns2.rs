@@ -194,7 +194,7 @@ fn full_queue(label: &str, rate_mbps: u64, queue_packets: u64) -> Bulk {
     case
 }
 
-/// 100 Mbit/s, 80 ms and 1000 packets beside a CBR flow, 50 s.
+/// 100 Mbit/s, 80 ms and 1000 packets next to a CBR flow, 50 s.
 fn paced_start(label: &str, cbr_mbps: u64) -> Bulk {
     let mut sender = sender(match label {
         "newreno_hoe" => "hoe",

@@ -7,7 +7,7 @@ use rampcc_path::QuickStartPolicy;
 use rampcc_scenario::{Scenario, Source};
 use rampcc_sim::simulate;
 use rampcc_tcp::{Profile, ReceiverConfig, Recovery};
-use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
+use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, Observer};
 
 use crate::bulk::Pair;
 use crate::ns2::{PHASE, mbit, sender};
@@ -20,7 +20,6 @@ const CLOSE: f64 = 0.01;
 const ALIKE: f64 = 0.05;
 /// ns-2 with the threshold that the RFC asks for.
 const RFC_THRESHOLD: &str = "loss, RFC's ssthresh";
-/// When the flow starts.
 const START: Time = Time::from_secs(1);
 /// Above every window: slow start is not limited.
 const NO_LIMIT: u64 = 1_000_000;
@@ -34,7 +33,7 @@ pub(crate) struct Granted {
     pub(crate) download_s: Pair,
     pub(crate) drops: Pair,
     pub(crate) timeouts: Pair,
-    /// ns-2's own download a second later, beside its first.
+    /// ns-2's own download a second later, and its first.
     again: Pair,
 }
 
@@ -43,7 +42,7 @@ pub(crate) fn all() -> Vec<Row> {
 }
 
 impl Granted {
-    /// Plays a row and puts ns-2's result beside it.
+    /// Plays a row and compares it with ns-2's result.
     pub(crate) fn compare(row: &Row) -> Self {
         let mut ours = Ours { size_bytes: size_bytes(row), ..Ours::default() };
         simulate(&scenario(row), 1, &mut ours, &AtomicBool::new(false)).expect("a valid scenario");
@@ -164,8 +163,6 @@ impl Observer for Ours {
             self.done.get_or_insert(sample.now);
         }
     }
-
-    fn on_link(&mut self, _: &LinkSample) {}
 
     fn on_event(&mut self, event: &FlowEvent) {
         match event.kind {

@@ -1,4 +1,4 @@
-//! Rows drawn at random by `oracles/ns2/draw.py`: any path, any agent, anything beside it.
+//! Rows drawn at random by `oracles/ns2/draw.py`: any path, any agent, any cross traffic.
 
 use std::sync::atomic::AtomicBool;
 
@@ -7,7 +7,7 @@ use rampcc_path::Limit;
 use rampcc_scenario::{Scenario, Source};
 use rampcc_sim::simulate;
 use rampcc_tcp::{AckPolicy, Avoidance, Profile, ReceiverConfig, Recovery, SenderConfig};
-use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
+use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, Observer};
 
 use crate::bulk::Pair;
 use crate::oracle::{Row, number, table};
@@ -46,7 +46,6 @@ pub(crate) enum Reason {
 }
 
 impl Reason {
-    /// The heading in the document.
     pub(crate) fn heading(self) -> &'static str {
         match self {
             Self::Vegas => "Vegas' own recovery",
@@ -57,7 +56,7 @@ impl Reason {
 }
 
 impl Drawn {
-    /// Plays a row and puts ns-2's result beside it.
+    /// Plays a row and compares it with ns-2's result.
     pub(crate) fn compare(row: &Row) -> Self {
         let of = |column: &str| number(row, column);
         let start = of("start").expect("a start");
@@ -129,8 +128,6 @@ impl Observer for Ours {
         }
     }
 
-    fn on_link(&mut self, _: &LinkSample) {}
-
     fn on_event(&mut self, event: &FlowEvent) {
         if event.flow != 0 {
             return;
@@ -147,7 +144,6 @@ impl Observer for Ours {
     }
 }
 
-/// The scenario of a row.
 fn played(row: &Row) -> Scenario {
     let whole = |column: &str| number(row, column).expect("a number") as u64;
     let ns = |column: &str| Time::from_ns(whole(column));

@@ -39,7 +39,7 @@ impl Bottleneck {
         self.delay + self.side_delay + self.side_delay + serialisation
     }
 
-    /// One flow over this path, with a CBR flow of `cbr` beside it (rate 0: none), from `start` to `end`.
+    /// One flow over this path, with a CBR flow of `cbr` next to it (rate 0: none), from `start` to `end`.
     pub(crate) fn scenario(
         &self,
         sender: SenderConfig,

@@ -91,7 +91,7 @@ impl Ns2 {
         }
     }
 
-    /// A SYN is a packet like others: its loss, told when the connection is established, ends start-up, and the window
+    /// A SYN is a packet like others: its loss, reported when the connection is established, ends start-up, and the window
     /// stays at one packet.
     pub(crate) fn answer_lost_syn(&self, c: &mut Connection, now: Time) {
         let reduction = self.reduction(c, EventKind::Timeout, 0, Time::ZERO);

@@ -17,7 +17,7 @@ pub(super) struct Sacks {
 }
 
 impl Sacks {
-    /// Returns whether the blocks told of anything new: otherwise an ACK is no duplicate.
+    /// Returns whether the blocks had anything new: otherwise an ACK is no duplicate.
     pub(super) fn set_aside(&mut self, c: &Connection, segment: &Segment) -> bool {
         if segment.number() != c.board.una() {
             *self = Self::default();

@@ -39,14 +39,14 @@ pub(crate) struct Scoreboard {
     /// A search for blocks has ended somewhere, and nothing has left the queue since.
     searched: bool,
     ever_lost_bytes: u64,
-    /// `None`: nobody asks.
+    /// `None`: not wanted.
     watch: Option<Box<Watch>>,
     #[cfg(test)]
     operations: u64,
 }
 
 impl Scoreboard {
-    /// `watched`: somebody asks what is found lost, and what segments were sent into.
+    /// `watched`: it is wanted what is found lost, and what segments were sent into.
     pub(crate) fn new(watched: bool) -> Self {
         Self { watch: watched.then(Box::default), ..Self::default() }
     }
@@ -106,7 +106,6 @@ impl Scoreboard {
         self.lost_bytes
     }
 
-    /// Bytes ever believed lost.
     #[inline]
     pub(crate) fn ever_lost_bytes(&self) -> u64 {
         self.ever_lost_bytes

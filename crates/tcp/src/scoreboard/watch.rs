@@ -62,7 +62,7 @@ impl Scoreboard {
     }
 
     /// What was in flight just after `number`, of which an ACK has just made `record`, had left, and how much has been believed
-    /// lost since. Zero where nobody watches, and where nothing was delivered.
+    /// lost since. Zero where it is not watched, and where nothing was delivered.
     pub(crate) fn sent_into(&self, number: u64, record: &Record) -> (u64, u64) {
         match &self.watch {
             Some(watch) if record.bytes > 0 => {

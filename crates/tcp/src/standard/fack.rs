@@ -2,7 +2,7 @@
 //!
 //! FACK (Mathis & Mahdavi 1996) believes lost whatever is three segments or more below the highest SACKed one. Rate
 //! halving takes a segment off the window with every second ACK; whatever happens, the window is never more than a
-//! segment above what is in flight. The window therefore falls with what is lost, not only to half, and whoever has lost most of
+//! segment above what is in flight. The window therefore falls with what is lost, not only to half, and a sender that has lost most of
 //! a window goes on with little. Source: `net/ipv4/tcp_input.c` of Linux 2.6.22 and 2.6.24 (`tcp_fastretrans_alert`,
 //! `tcp_update_scoreboard`, `tcp_cwnd_down`, `tcp_moderate_cwnd`, `tcp_sacktag_write_queue`).
 //!
@@ -15,6 +15,9 @@ use rampcc::Time;
 use crate::acknowledge::DUPLICATE_ACKS;
 use crate::connection::Connection;
 use crate::record::{Delivery, Flags};
+use crate::segment::Segment;
+
+use super::hints::Hints;
 
 /// `tcp_max_burst`: a window in doubt is at most this many segments above what is in flight.
 const BURST: u64 = 3;
@@ -30,12 +33,14 @@ pub(super) struct RateHalving {
     newest_clean: Time,
     /// Where the search for what has waited too long goes on (`scoreboard_skb_hint`).
     waited: u64,
+    /// Walks go on from where the last one ended.
+    hints: Option<Hints>,
 }
 
 impl RateHalving {
-    /// Recovery begins.
-    pub(super) fn begin(c: &mut Connection) -> Self {
-        let mut halving = Self::default();
+    /// Recovery begins; `hints`: lost retransmissions are found as Linux 2.6.15 to 2.6.23 does.
+    pub(super) fn begin(c: &mut Connection, hints: bool) -> Self {
+        let mut halving = Self { hints: hints.then(Hints::default), ..Self::default() };
         halving.halve(c);
         halving
     }
@@ -72,13 +77,26 @@ impl RateHalving {
         lost
     }
 
-    pub(super) fn note_sent_again(&mut self, now: Time, number: u64) {
-        self.again.push_back((number, now));
+    pub(super) fn note_sent_again(&mut self, c: &Connection, now: Time, number: u64) {
+        match &mut self.hints {
+            Some(hints) => hints.note_sent_again(number, c.board.next()),
+            None => self.again.push_back((number, now)),
+        }
+    }
+
+    /// An ACK with blocks has arrived in recovery, and is not taken in yet.
+    pub(super) fn walk(&mut self, c: &Connection, segment: &Segment) {
+        if let Some(hints) = &mut self.hints {
+            hints.walk(c, segment);
+        }
     }
 
     /// A retransmission is lost if something has arrived that left for the first time after it. Where window or buffer
     /// hold new data back, nothing tells, and the timer expires. Returns the newly lost bytes.
     pub(super) fn find_lost_retransmissions(&mut self, c: &mut Connection, delivery: &Delivery) -> u64 {
+        if let Some(hints) = &mut self.hints {
+            return hints.mark_lost(c);
+        }
         let newest = &delivery.newest;
         if delivery.any && newest.flags & Flags::EVER_RETRANSMITTED == 0 {
             self.newest_clean = self.newest_clean.max(newest.sent);

@@ -3,6 +3,7 @@
 
 mod fack;
 mod frto;
+mod hints;
 mod prr;
 mod rack;
 mod recovery;
@@ -38,6 +39,8 @@ pub(crate) struct Standard {
 #[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 struct Rules {
     fack: bool,
+    /// FACK's search goes on from where the last one ended.
+    hints: bool,
     prr: bool,
     rack: bool,
     frto: bool,
@@ -49,7 +52,8 @@ impl Standard {
         let sack = config.recovery == Recovery::Sack;
         Self {
             rules: Rules {
-                fack: config.recovery == Recovery::Fack,
+                fack: matches!(config.recovery, Recovery::Fack | Recovery::FackHints),
+                hints: config.recovery == Recovery::FackHints,
                 prr: config.prr && sack,
                 rack: config.rack_tlp && sack,
                 frto: config.frto && sack,
@@ -79,6 +83,9 @@ impl Standard {
     pub(crate) fn handle_ack(&mut self, c: &mut Connection, now: Time, segment: &Segment) {
         let fack = c.board.una().max(c.board.highest_sacked_end());
         let blocks = c.believed_blocks(segment);
+        if self.rules.hints && blocks > 0 && c.repair.state == SenderState::Recovery {
+            self.halving.walk(c, segment);
+        }
         let taken = c.take_in(now, segment, blocks);
         let Taken { view, delivery, .. } = &taken;
         if self.rules.rack && delivery.any {

@@ -40,7 +40,7 @@ impl Standard {
         if !sack {
             c.begin_newreno(window);
         } else if self.rules.fack {
-            self.halving = RateHalving::begin(c);
+            self.halving = RateHalving::begin(c, self.rules.hints);
         } else if self.rules.prr {
             // What this ACK delivered belongs to the recovery.
             self.prr = Prr::new(c.missing_bytes() + delivery.bytes);

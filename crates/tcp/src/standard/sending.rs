@@ -88,7 +88,6 @@ impl Standard {
         }
     }
 
-    /// Segment `number` was sent again.
     #[cold]
     pub(crate) fn on_sent_again(&mut self, c: &mut Connection, now: Time, number: u64) {
         self.count_sent(c, c.board.record(number).bytes);
@@ -96,7 +95,7 @@ impl Standard {
             self.rack.on_retransmitted(number, now);
         }
         if self.rules.fack && c.repair.state == SenderState::Recovery {
-            self.halving.note_sent_again(now, number);
+            self.halving.note_sent_again(c, now, number);
         }
         // Linux also restarts the timer when the head leaves again; before, only ACKs did (RFC 6298 §5).
         if self.rules.rack && number == c.board.una() {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use rampcc_backend::{Backend, BackendError, Clock, Control, Play, Played};
+use rampcc_backend::{Backend, BackendError, Clock, Control, Play, Played, Result};
 use rampcc_scenario::{Scenario, Source};
 use rampcc_trace::{Emulation, Observer};
 
@@ -113,7 +113,7 @@ impl Backend for Programs {
         asked: &Play<'_>,
         mut observer: &mut dyn Observer,
         interrupted: &AtomicBool,
-    ) -> Result<Played, BackendError> {
+    ) -> Result<Played> {
         let Some(program) = self.program(asked.control) else {
             return Err(BackendError::Failed("an algorithm cannot steer a program".to_owned()));
         };

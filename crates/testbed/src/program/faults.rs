@@ -1,4 +1,4 @@
-//! Ready-made rows with one thing made worse, for tests of whoever judges programs.
+//! Ready-made rows with one thing made worse, for tests of the judging of programs.
 
 use super::row::{Program, ProgramError};
 
@@ -46,7 +46,7 @@ const fn of_ngtcp2(id: &'static str, meaning: &'static str, change: Change) -> F
     Fault { id, meaning, of: NGTCP2, change }
 }
 
-/// All of them. What they change are options of the programs and of their hosts, as somebody might set them.
+/// All of them. What they change are options of the programs and of their hosts, as a user might set them.
 pub const FAULTS: &[Fault] = &[
     of_nginx("iw4", "begins with four packets instead of ten", Change::InitialWindow(4)),
     of_plain_nginx("iw1", "begins with one packet", Change::InitialWindow(1)),

@@ -53,7 +53,6 @@ impl Folder {
         Ok(folder)
     }
 
-    /// A text with its templates filled in.
     pub(super) fn fill(&self, text: &str) -> String {
         let fill = |text: String, (word, value): &(&str, String)| text.replace(&format!("{{{word}}}"), value);
         self.words.iter().fold(text.to_owned(), fill)
@@ -62,17 +61,16 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What cannot be removed is left to whoever cleans the directory of temporary files.
+        // What cannot be removed is left to the cleaning of the directory of temporary files.
         let _ = fs::remove_dir_all(&self.place);
     }
 }
 
-/// An address as URLs have it.
 fn host(address: IpAddr) -> String {
     if address.is_ipv6() { format!("[{address}]") } else { address.to_string() }
 }
 
-/// A directory that nobody else has made or can look into.
+/// A directory that no one else has made or can look into.
 fn new_folder() -> io::Result<PathBuf> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     loop {

@@ -18,7 +18,7 @@ const OF_TERMINALS: [&str; 8] = [
     "from a terminal",
 ];
 
-/// Whether somebody's last words are about a terminal.
+/// Whether the last output is about a terminal.
 pub(super) fn wants_terminal(words: &str) -> bool {
     let words = words.to_lowercase();
     OF_TERMINALS.iter().any(|of| words.contains(of))

@@ -18,15 +18,15 @@ use super::process::{OUTPUT_MAX, Process};
 use super::processors::Processors;
 use super::row::Program;
 use super::wire::Wire;
-use crate::TestbedError;
 use crate::log::Log;
 use crate::play::{host_tcp, links};
+use crate::{Result, TestbedError};
 
 /// A run that the machine was too busy for is tried this often.
 const ATTEMPTS: u32 = 3;
 /// A server is ready within a fraction of this.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often somebody looks.
+/// How often the processes are looked at.
 const LOOK: Duration = Duration::from_millis(10);
 /// The shell's word for a command that it does not find.
 const NOT_FOUND: i32 = 127;
@@ -35,7 +35,7 @@ const NOT_FOUND: i32 = 127;
 /// in each other's way, or others in theirs.
 const STARVED: (f64, f64) = (0.25, 1.0);
 
-/// What there is to know of a run beside samples and events.
+/// What there is to know of a run besides samples and events.
 pub(super) struct Played {
     pub(super) outcome: Outcome,
     pub(super) report: ErrorReport,
@@ -54,7 +54,6 @@ pub(super) struct Task<'a> {
     pub(super) interrupted: &'a AtomicBool,
 }
 
-/// What a client has seen.
 struct Seen {
     /// By ramp's own client.
     loaded: Option<Loaded>,
@@ -63,7 +62,7 @@ struct Seen {
 }
 
 /// Plays it, again where the machine was too busy.
-pub(super) fn play(task: &Task<'_>, observer: &mut impl Observer) -> Result<Played, TestbedError> {
+pub(super) fn play(task: &Task<'_>, observer: &mut impl Observer) -> Result<Played> {
     let mut attempts = 0;
     loop {
         attempts += 1;
@@ -89,7 +88,7 @@ pub(super) fn play(task: &Task<'_>, observer: &mut impl Observer) -> Result<Play
 }
 
 impl Task<'_> {
-    fn play_once(&self) -> Result<(Log, Played), TestbedError> {
+    fn play_once(&self) -> Result<(Log, Played)> {
         let scenario = self.scenario;
         let options = rampcc_emulator::Options {
             // A program does not answer within the write that brings it a packet: what it does takes its own time.
@@ -154,7 +153,7 @@ impl Task<'_> {
         seen: &Seen,
         report: ErrorReport,
         used: Processors,
-    ) -> Result<(Log, Played), TestbedError> {
+    ) -> Result<(Log, Played)> {
         let scenario = self.scenario;
         let size_bytes = scenario.flows[0].source.size_bytes();
         let wire = Wire::between(&report, scenario, server);
@@ -266,13 +265,7 @@ impl Task<'_> {
         clippy::disallowed_methods,
         reason = "servers tell nobody that they listen, and how long one waits for them is real time"
     )]
-    fn wait_until_ready(
-        &self,
-        ready: &Ready,
-        host: &Host,
-        server: &mut Process,
-        folder: &Folder,
-    ) -> Result<(), TestbedError> {
+    fn wait_until_ready(&self, ready: &Ready, host: &Host, server: &mut Process, folder: &Folder) -> Result {
         let Host { end, address, .. } = *host;
         let began = Instant::now();
         loop {
@@ -306,13 +299,7 @@ impl Task<'_> {
     }
 
     /// The client's command, from start to end.
-    fn run_client(
-        &self,
-        running: &Running,
-        end: End,
-        client: &str,
-        server: &mut Process,
-    ) -> Result<Seen, TestbedError> {
+    fn run_client(&self, running: &Running, end: End, client: &str, server: &mut Process) -> Result<Seen> {
         let shell = running.command(end, "/bin/sh")?;
         let clock = running.clock();
         let started = Process::start(shell, client, Some(clock));
@@ -352,7 +339,7 @@ impl Task<'_> {
         [from, to]: [&Host; 2],
         server: &mut Process,
         folder: &Folder,
-    ) -> Result<Seen, TestbedError> {
+    ) -> Result<Seen> {
         let (clock, size_bytes) = (running.clock(), self.scenario.flows[0].source.size_bytes());
         let url = folder.fill("{url}");
         let left = self.scenario.stop.after - clock.now();
@@ -363,7 +350,7 @@ impl Task<'_> {
         let go_on = || !over.load(Ordering::Relaxed);
         let loaded = thread::scope(|scope| {
             let client = scope.spawn(|| running.in_namespace(to.end, || client::load(&object, clock, go_on)));
-            let watched: Result<(), TestbedError> = (|| loop {
+            let watched: Result = (|| loop {
                 if client.is_finished() {
                     return Ok(());
                 }
@@ -383,7 +370,7 @@ impl Task<'_> {
     }
 
     /// Whether the end of the run has come; an error where the row allows less.
-    fn over(&self, now: Time) -> Result<bool, TestbedError> {
+    fn over(&self, now: Time) -> Result<bool> {
         match self.program.limit {
             Some(limit) if now > limit && limit < self.scenario.stop.after => {
                 Err(self
@@ -394,7 +381,7 @@ impl Task<'_> {
     }
 
     #[expect(clippy::disallowed_methods, reason = "the path's time is the machine's")]
-    fn pause(&self, running: &Running, until: Time) -> Result<(), TestbedError> {
+    fn pause(&self, running: &Running, until: Time) -> Result {
         while running.clock().now() < until {
             self.go_on()?;
             let left = Duration::from_nanos((until - running.clock().now()).ns());
@@ -403,7 +390,7 @@ impl Task<'_> {
         Ok(())
     }
 
-    fn check_server(&self, server: &mut Process, when: &str) -> Result<(), TestbedError> {
+    fn check_server(&self, server: &mut Process, when: &str) -> Result {
         // In this order: one that wrote too much ends by the pipe that closes for it.
         let ended = server.ended();
         if server.flooded() {
@@ -423,7 +410,7 @@ impl Task<'_> {
         }))
     }
 
-    fn go_on(&self) -> Result<(), TestbedError> {
+    fn go_on(&self) -> Result {
         if self.interrupted.load(Ordering::Relaxed) {
             return Err(TestbedError::Interrupted { at: Time::ZERO });
         }

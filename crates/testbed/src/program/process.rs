@@ -92,7 +92,6 @@ impl Process {
         Ok(process)
     }
 
-    /// How it ended, if it has.
     pub(super) fn ended(&self) -> Option<Ended> {
         *self.shared.ended()
     }
@@ -146,7 +145,7 @@ impl Process {
 
     fn signal(&self, send: impl FnOnce(Pid) -> nix::Result<()>) {
         let ended = self.shared.ended();
-        // While nobody has waited for it, its number is nobody else's.
+        // Until it has been waited for, its number cannot be another process's.
         if ended.is_none() {
             let _ = send(self.first);
         }
@@ -171,13 +170,13 @@ impl Shared {
         {}
         let at = clock.map_or(Time::ZERO, Clock::now);
         let mut ended = self.ended();
-        // Whose end nobody can tell has failed.
+        // A process whose end is unknown has failed.
         let status = child.wait().unwrap_or_else(|_| ExitStatus::from_raw(1 << 8));
         *ended = Some(Ended { status, at });
         self.changed.notify_all();
     }
 
-    /// Until nobody writes any more, or there was too much.
+    /// Until no process writes any more, or there was too much.
     fn listen(&self, mut pipe: impl Read) {
         let mut buffer = [0; 16 << 10];
         loop {
@@ -189,7 +188,7 @@ impl Shared {
             };
             let before = self.written.fetch_add(read as u64, Ordering::Relaxed);
             if before + read as u64 > OUTPUT_MAX {
-                // Whoever waits for it is told; the writer meets a closed pipe.
+                // The waiting thread gets an error; the writer meets a closed pipe.
                 self.flooded.store(true, Ordering::Relaxed);
                 return;
             }

@@ -76,7 +76,7 @@ pub enum Transport {
 pub struct ProgramError(pub String);
 
 /// A row as a file has it.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Written {
     server: String,
@@ -105,21 +105,8 @@ pub fn ready_made() -> Vec<Program> {
 impl Program {
     /// A row of two commands, as a command line has it.
     pub fn new(name: &str, server: &str, client: Option<&str>) -> Result<Self, ProgramError> {
-        let written = Written {
-            server: server.to_owned(),
-            client: client.map(str::to_owned),
-            url: None,
-            ready: None,
-            listens: None,
-            limit_s: None,
-            congestion_control: None,
-            initial_window: None,
-            ipv6: false,
-            like: None,
-            meaning: None,
-            files: BTreeMap::new(),
-            needs: BTreeMap::new(),
-        };
+        let written =
+            Written { server: server.to_owned(), client: client.map(str::to_owned), ..Written::default() };
         Self::check(name, written)
     }
 

@@ -61,7 +61,7 @@ pub(super) struct WireExit {
 }
 
 impl<'a> Wire<'a> {
-    /// The packets of the first flow; the server is who sent the most. `None`: nobody sent anything.
+    /// The packets of the first flow; the server is the end that sent the most. `None`: neither sent anything.
     fn of(report: &'a ErrorReport, scenario: &Scenario) -> Option<Self> {
         let mut bytes: BTreeMap<IpAddr, u64> = BTreeMap::new();
         for seen in &report.packets {

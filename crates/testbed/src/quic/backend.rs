@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use rampcc::{Lacking, Time};
-use rampcc_backend::{Backend, BackendError, Clock, Control, Play, Played};
+use rampcc_backend::{Backend, Clock, Control, Play, Played, Result};
 use rampcc_emulator::Lateness;
 use rampcc_path::QueueConfig;
 use rampcc_quic_sim::{Stack, VirtualQuic};
@@ -110,7 +110,7 @@ impl Backend for RealQuic {
         asked: &Play<'_>,
         mut observer: &mut dyn Observer,
         interrupted: &AtomicBool,
-    ) -> Result<Played, BackendError> {
+    ) -> Result<Played> {
         let scenario = &asked.scenario.at_seed(asked.seed);
         let (control, seed) = (asked.control.copied(), asked.seed);
         let task = Task { scenario, control, seed, keep_refused: self.keep_refused, interrupted };

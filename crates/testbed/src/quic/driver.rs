@@ -17,7 +17,7 @@ const LOOK: Time = Time::from_ms(5);
 /// No datagram is larger.
 const DATAGRAM_BYTES: usize = 1 << 16;
 
-/// What a thread does beside carrying datagrams.
+/// What a thread does besides carrying datagrams.
 pub(super) trait Host {
     type End: Endpoint<Packet = UdpDatagram>;
 

@@ -1,4 +1,4 @@
-//! What the threads of a run do beside carrying datagrams.
+//! What the threads of a run do besides carrying datagrams.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -10,7 +10,6 @@ use rampcc_trace::{FlowEvent, FlowEventKind, next_round_number};
 use super::driver::Host;
 use crate::log::Log;
 
-/// Of the one flow.
 pub(super) const FLOW: u32 = 0;
 
 /// When the run ended, for both threads.
@@ -37,7 +36,7 @@ impl<'a> Over<'a> {
     }
 }
 
-/// What the sending thread does beside.
+/// What else the sending thread does.
 pub(super) struct Sends<'a> {
     over: &'a Over<'a>,
     size_bytes: u64,
@@ -106,7 +105,7 @@ impl Host for Sends<'_> {
     }
 }
 
-/// What the receiving thread does beside.
+/// What else the receiving thread does.
 pub(super) struct Receives<'a> {
     over: &'a Over<'a>,
     sampled: bool,

@@ -16,15 +16,15 @@ use super::driver::Driver;
 use super::hosts::{FLOW, Over, Receives, Sends};
 use super::socket::{Socket, lost_in_namespace};
 use super::tls;
-use crate::TestbedError;
 use crate::log::Log;
 use crate::play::{host_tcp, joined, links};
+use crate::{Result, TestbedError};
 
 /// A run that the machine was too busy for is tried this often.
 const ATTEMPTS: u32 = 3;
 const PORTS: [u16; 2] = [4433, 443];
 
-/// What there is to know of a run beside samples and events.
+/// What there is to know of a run besides samples and events.
 pub(super) struct Played {
     pub(super) outcome: Outcome,
     /// Its verdict is on the emulator and on the hosts' threads.
@@ -46,7 +46,7 @@ pub(super) struct Task<'a> {
 }
 
 /// Plays it, again where the machine was too busy.
-pub(super) fn play(task: &Task<'_>, observer: &mut impl Observer) -> Result<Played, TestbedError> {
+pub(super) fn play(task: &Task<'_>, observer: &mut impl Observer) -> Result<Played> {
     let mut attempts = 0;
     loop {
         attempts += 1;
@@ -63,7 +63,7 @@ pub(super) fn play(task: &Task<'_>, observer: &mut impl Observer) -> Result<Play
 }
 
 impl Task<'_> {
-    fn play_once(&self, recorded: bool) -> Result<(Log, Played), TestbedError> {
+    fn play_once(&self, recorded: bool) -> Result<(Log, Played)> {
         let scenario = self.scenario;
         let options = rampcc_emulator::Options {
             // A thread does not answer within the write that brings it a packet: what it does takes its own time.
@@ -180,7 +180,7 @@ impl Tally {
 }
 
 /// One in each namespace, connected to the other.
-fn sockets(running: &Running, from: usize, to: usize) -> Result<[Socket; 2], TestbedError> {
+fn sockets(running: &Running, from: usize, to: usize) -> Result<[Socket; 2]> {
     let host = |node: usize| running.hosts().iter().find(|host| host.node == node).cloned();
     let (Some(from), Some(to)) = (host(from), host(to)) else {
         return Err(TestbedError::Io {
@@ -197,7 +197,7 @@ fn sockets(running: &Running, from: usize, to: usize) -> Result<[Socket; 2], Tes
 }
 
 /// Datagrams that the kernel had no room for at the sockets.
-fn lost(running: &Running) -> Result<u64, TestbedError> {
+fn lost(running: &Running) -> Result<u64> {
     let mut all = 0;
     for end in End::BOTH {
         let lost = running.in_namespace(end, lost_in_namespace)?;

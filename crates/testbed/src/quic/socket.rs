@@ -18,7 +18,7 @@ pub(super) const BUFFER_BYTES: usize = 16 << 20;
 /// A socket between the two ends of a flow.
 pub(super) struct Socket {
     udp: UdpSocket,
-    /// Room for what the kernel says beside a datagram.
+    /// Room for what the kernel says with a datagram.
     beside: Vec<u8>,
 }
 
@@ -45,7 +45,7 @@ impl Socket {
         let flags = MsgFlags::MSG_DONTWAIT;
         let message = match recvmsg::<()>(self.udp.as_raw_fd(), &mut parts, Some(&mut self.beside), flags) {
             Ok(message) => message,
-            // The other end may be gone: its last datagrams find nobody.
+            // The other end may be gone: its last datagrams find no receiver.
             Err(Errno::EAGAIN | Errno::EINTR | Errno::ECONNREFUSED) => return Ok(None),
             Err(error) => return Err(error.into()),
         };

@@ -11,7 +11,7 @@ use rustls::{ClientConfig, RootCertStore, ServerConfig};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// One Ed25519 certificate, as in virtual time, which the client knows as its root. No tickets: nobody comes back.
+/// One Ed25519 certificate, as in virtual time, which the client knows as its root. No tickets: no client comes back.
 pub(super) fn protection() -> Result<Protection, Failure> {
     let key = KeyPair::generate_for(&PKCS_ED25519)?;
     let certificate = CertificateParams::new([PEER.to_owned()])?.self_signed(&key)?.der().clone();

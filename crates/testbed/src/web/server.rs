@@ -107,7 +107,7 @@ impl Drop for Server {
             // It has nothing to tell.
             let _ = thread.join();
         }
-        // What cannot be removed is left to whoever cleans the directory of temporary files.
+        // What cannot be removed is left to the cleaning of the directory of temporary files.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
@@ -138,7 +138,7 @@ fn serve(
     Ok(thread)
 }
 
-/// A directory that nobody else has made or can look into.
+/// A directory that no one else has made or can look into.
 fn new_folder() -> io::Result<PathBuf> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     loop {

@@ -196,14 +196,13 @@ impl Case {
     }
 }
 
-/// The rows that the kernel runs beside [`ROWS`], in the registry's order, and Linux's own BBR against ours.
+/// The rows that the kernel runs besides [`ROWS`], in the registry's order, and Linux's own BBR against ours.
 pub(crate) fn others() -> impl Iterator<Item = &'static str> {
     let named = |id: &str| ROWS.iter().any(|(_, arm)| *arm == id);
     let ours = algorithms().iter().filter(move |row| row.runs_without(LINUX_LACKS) && !named(row.id));
     ours.map(|row| row.id).chain(["bbr"])
 }
 
-/// What steers a row in the kernel.
 pub(crate) fn steering(row: &str) -> Row {
     Row::of_kernel(row).unwrap_or(Row::Core)
 }

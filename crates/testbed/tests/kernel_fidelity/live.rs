@@ -23,9 +23,7 @@ const TOLERATED_RETRANSMISSIONS: f64 = 0.2;
 #[test]
 fn the_kernel_does_what_the_simulator_does() {
     let obstacle = obstacle().map(|obstacle| obstacle.to_string());
-    if !ready::unobstructed(obstacle.or_else(ready::no_tun).as_deref()) {
-        return;
-    }
+    let Some(()) = ready::unobstructed(obstacle.or_else(ready::no_tun).as_deref()) else { return };
     for (name, row, arm) in LIVE {
         let case = CASES.iter().find(|case| case.name == name).expect("a case of the table");
         let mut seen = Vec::new();

@@ -1,4 +1,4 @@
-//! What kernels did, as it lies beside this file: one line for each run.
+//! What kernels did, recorded next to this file: one line for each run.
 
 use std::path::PathBuf;
 

@@ -26,7 +26,6 @@ const HEAD: [&str; 14] = [
     "",
 ];
 
-/// One table for each case.
 pub(crate) fn table(all: &[Compared]) -> String {
     let mut text = String::new();
     let mut kernels: Vec<String> = record::read().into_iter().map(|run| run.kernel).collect();
@@ -75,12 +74,10 @@ pub(crate) fn table(all: &[Compared]) -> String {
     text
 }
 
-/// Compares the table of the document with this one.
 pub(crate) fn check_document(table: &str) {
     blessed::between(&blessed::page("fidelity.md"), BEGIN, END, &format!("\n{table}\n"));
 }
 
-/// Whether the document has `heading`.
 pub(crate) fn explained(heading: &str) -> bool {
     blessed::has_heading(&blessed::page("fidelity.md"), heading)
 }

@@ -11,7 +11,7 @@ use rampcc_trace::{FlowDecision, FlowEvent, FlowEventKind, FlowSample, LinkSampl
 pub(crate) mod ready;
 
 /// Whether runs can be tested here at all.
-pub(crate) fn ready() -> bool {
+pub(crate) fn ready() -> Option<()> {
     let missing = missing_capabilities();
     let obstacle = (!missing.is_empty()).then(|| format!("needs {}", missing.join(" and ")));
     ready::unobstructed(obstacle.or_else(ready::no_tun).as_deref())
@@ -23,7 +23,7 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// All that an observer is told.
+/// All that an observer gets.
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(crate) samples: Vec<FlowSample>,
@@ -58,7 +58,6 @@ impl Observer for Seen {
 }
 
 impl Seen {
-    /// Events of a flow.
     pub(crate) fn of(&self, flow: u32, wanted: impl Fn(&FlowEventKind) -> bool) -> Vec<FlowEvent> {
         self.events.iter().filter(|event| event.flow == flow && wanted(&event.kind)).copied().collect()
     }

@@ -27,7 +27,7 @@ const SMALL: usize = 100_000;
 const ATTEMPTS: u32 = 4;
 
 /// What keeps these tests from this machine.
-fn ready() -> bool {
+fn ready() -> Option<()> {
     let reason = match (obstacle(), installed()) {
         (None, true) => ready::no_tun(),
         (None, false) => Some("nginx and curl are not installed: scripts/setup test".to_owned()),
@@ -38,9 +38,7 @@ fn ready() -> bool {
 
 #[test]
 fn files_arrive_whole_and_best_steers_their_connections() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let by_bandwidth = (0..ATTEMPTS).any(|_| {
         let [large, small] = repeated(download_both);
         assert!(large.acked_bytes >= LARGE as u64, "{large:?}");
@@ -103,9 +101,7 @@ impl Observer for Exits {
 
 #[test]
 fn of_two_servers_one_is_steered_by_what_is_compared() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     let paced = Arm::parse("paced").expect("a row of the registry");
     let scenario =
         Scenario::parse("servers", SERVERS, None).expect("the text is a scenario").with_arm(&paced);

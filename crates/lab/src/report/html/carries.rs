@@ -12,7 +12,7 @@ use crate::format::{quantity, share};
 use crate::{ArmSummary, Comparison, Words};
 
 const STYLE: &str = include_str!("../../../assets/report/carries.css");
-/// Rows drawn beside the leader.
+/// Rows drawn besides the leader.
 const RIVALS: usize = 3;
 /// Fields that are shown at once: those whose influence is certain, but no fewer and no more than these.
 const FEWEST: usize = 2;

@@ -273,7 +273,7 @@ fn reference_mean(comparison: &Comparison, info: &MetricInfo, label: &str) -> f6
 /// How an arm stands against the leader, as the terminal says it.
 pub(super) fn standing(comparison: &Comparison, arm: &ArmSummary) -> Option<String> {
     let contenders = comparison.arms.iter().filter(|arm| !arm.yardstick && arm.n > 0).count();
-    // Alone, it leads nobody.
+    // Alone, it leads no other row.
     if contenders < 2 && !arm.yardstick {
         return None;
     }

@@ -13,8 +13,7 @@ const POINTS: usize = 50_000;
 const MOST_POINTS: usize = 1_400;
 /// A curve with fewer is no curve.
 const FEWEST_POINTS: usize = 60;
-/// Curves of each run.
-const CURVES: usize = 5;
+const CURVES: usize = 6;
 /// Marks of drops on each run.
 const MOST_DROPS: usize = 300;
 /// A value is kept to one in so many of the largest.
@@ -22,7 +21,6 @@ const STEPS: f64 = 2e4;
 
 /// What one run may take.
 pub(super) struct Room {
-    /// Points of each curve.
     points: usize,
     /// Where start-up is over.
     startup_s: f64,
@@ -45,7 +43,6 @@ pub(super) struct Run {
     exit: Option<Exit>,
     /// When the last byte arrived; `None`: it did not.
     done_s: Option<f64>,
-    /// Where the curves end.
     end_s: f64,
     series: Series,
 }
@@ -63,6 +60,7 @@ struct Series {
     queue: Curve,
     rtt: Curve,
     delivered: Curve,
+    rate: Curve,
     /// When packets were dropped.
     drops: Vec<f64>,
 }
@@ -116,9 +114,34 @@ pub(super) fn run(run: &Representative, context: &Context, room: &Room) -> Optio
                 bytes(&flow.time_s, &flow.delivered_bytes),
                 context.size_bytes.map(|v| v as f64),
             ),
+            rate: curve(rates(flow, context.base_rtt_s), None),
             drops: drops(flow),
         },
     })
+}
+
+/// What was delivered within `window_s`, per second. It is sampled when an ACK comes; where none comes for longer, nothing is
+/// delivered until the next one.
+fn rates(flow: &FlowSeries, window_s: f64) -> Vec<(f64, Option<f64>)> {
+    let mut all = Vec::with_capacity(flow.time_s.len());
+    if window_s <= 0.0 {
+        return all;
+    }
+    let mut first = 0;
+    for (at, (time, delivered)) in flow.time_s.iter().zip(&flow.delivered_bytes).enumerate() {
+        while flow.time_s[first] < time - window_s {
+            first += 1;
+        }
+        let before = if first > 0 { flow.delivered_bytes[first - 1] } else { 0 };
+        let rate = delivered.saturating_sub(before) as f64 / window_s;
+        all.push((time - flow.opened_s, Some(rate)));
+        let idle = time + window_s;
+        if let Some(next) = flow.time_s.get(at + 1).filter(|next| **next > idle) {
+            all.push((idle - flow.opened_s, Some(0.0)));
+            all.push((next - flow.opened_s, Some(0.0)));
+        }
+    }
+    all
 }
 
 /// A queue is sampled when a packet comes. Where none comes for long, it drains at the link's rate and stays empty until the next one.
@@ -241,6 +264,22 @@ mod tests {
         assert_eq!(times, [1.0, 1.05, 1.55, 3.0, 3.0]);
         assert_eq!(drawn[2].1, Some(0.0));
         assert_eq!(drawn[3].1, Some(0.0));
+    }
+
+    /// 50 kB with each ACK, one in 50 to 60 ms, and then none for half a second.
+    #[test]
+    fn a_rate_is_of_one_window_and_falls_to_zero_without_acks() {
+        let flow = FlowSeries {
+            opened_s: 1.0,
+            time_s: vec![1.05, 1.1, 1.16, 1.66],
+            delivered_bytes: vec![50_000, 100_000, 150_000, 200_000],
+            ..FlowSeries::default()
+        };
+        let drawn: Vec<_> =
+            rates(&flow, 0.1).iter().map(|(t, rate)| ((t * 1e3).round(), rate.map(f64::round))).collect();
+        let expected = [(50.0, 5e5), (100.0, 1e6), (160.0, 1e6), (260.0, 0.0), (660.0, 0.0), (660.0, 5e5)];
+        assert_eq!(drawn, expected.map(|(t, rate)| (t, Some(rate))));
+        assert!(rates(&flow, 0.0).is_empty(), "no path is known");
     }
 
     #[test]

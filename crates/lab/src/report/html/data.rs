@@ -9,7 +9,6 @@ use super::curves::{self, Room, Run, flow_shown};
 use super::number::round;
 use crate::{ArmSummary, Comparison, Context};
 
-/// Points of the capacity's curve.
 const CAPACITY_POINTS: usize = 400;
 
 /// Everything that scripts read.
@@ -63,7 +62,6 @@ struct View {
     whole: (f64, f64),
 }
 
-/// The data block of a comparison.
 pub(super) fn data(comparison: &Comparison) -> Data {
     let view = view(comparison);
     let styles = styles(&comparison.arms);
@@ -124,7 +122,6 @@ pub(super) fn styles(arms: &[ArmSummary]) -> Vec<usize> {
     taken.iter().map(|&style| if style == usize::MAX { 0 } else { style }).collect()
 }
 
-/// Whether any arm has curves.
 pub(super) fn has_curves(comparison: &Comparison) -> bool {
     comparison.arms.iter().flat_map(|arm| &arm.drawn).any(|run| flow_shown(run).is_some())
 }

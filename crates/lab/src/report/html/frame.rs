@@ -53,7 +53,8 @@ impl Script {
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; \
                       base-uri 'none'; form-action 'none'";
 
-/// What a page that plays by itself may do beyond that: WebAssembly, in workers made of its own text, and pages beside it in frames.
+/// What a page that plays by itself may do beyond that: WebAssembly, in workers made of its own text, and pages from its
+/// directory in frames.
 const PLAYING_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; \
                               worker-src blob:; frame-src 'self'; img-src data:; base-uri 'none'; form-action 'none'";
 
@@ -123,7 +124,6 @@ pub(super) fn page_end(html: &mut Html, version: &str, json: &str, script: Scrip
     html.raw("})();\n</script>\n</body>\n</html>\n");
 }
 
-/// What the path is.
 pub(super) fn fact_list(html: &mut Html, path: &Context) {
     let first = path.capacity.first().map_or(0.0, |step| step.bytes_per_s);
     let varies = path.varies();
@@ -155,7 +155,6 @@ pub(super) fn fact_list(html: &mut Html, path: &Context) {
     }
 }
 
-/// A payload rate.
 pub(super) fn rate_text(bytes_per_s: f64) -> String {
     let bits = bytes_per_s * 8.0;
     let (value, unit) = match bits {

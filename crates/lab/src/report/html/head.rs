@@ -1,4 +1,4 @@
-//! The top of the page: what was found, what must be known beside it, and what the path is.
+//! The top of the page: what was found, what else must be known, and what the path is.
 
 use super::charts;
 use super::data;
@@ -21,6 +21,7 @@ pub(super) fn opening(html: &mut Html, comparison: &Comparison, words: &Words) {
     let sections = [
         ("summary", "Summary", true),
         ("time", "Over time", curves),
+        ("rate", "Rate", curves),
         ("carries", "How far", comparison.carries.is_some()),
         ("exits", "Exits", true),
         ("sizes", "By size", sizes),
@@ -40,7 +41,7 @@ pub(super) fn opening(html: &mut Html, comparison: &Comparison, words: &Words) {
     html.raw("</div>\n");
 }
 
-/// The answer, what must be known beside it, and the path.
+/// The answer, what else must be known, and the path.
 pub(super) fn found(html: &mut Html, comparison: &Comparison, words: &Words) {
     html.add(format_args!(
         "<h1>Start-up algorithms on <b>{}</b></h1>\n",
@@ -61,7 +62,7 @@ pub(super) fn found(html: &mut Html, comparison: &Comparison, words: &Words) {
     path_words(html, &comparison.context);
 }
 
-/// What the leader achieves in large letters, the facts beside it as a list.
+/// What the leader achieves in large letters, the facts next to it as a list.
 fn headline(html: &mut Html, comparison: &Comparison, words: &Words) {
     let headline = [Some(&words.headline), words.elsewhere.as_ref()]
         .into_iter()

@@ -1,4 +1,4 @@
-//! A comparison inside a page of somebody else's, drawn again whenever there is more of it.
+//! A comparison inside another page, drawn again whenever there is more of it.
 
 use super::frame::{PLOT_SCRIPT, Script};
 use super::text::Html;
@@ -28,7 +28,7 @@ pub fn render_live(comparison: &Comparison) -> Live {
 }
 
 /// The charts' scripts: uPlot, and a function `drawReport(kept)` that draws what [`Live`] has put into the page. It returns what a
-/// reader has chosen and how to be told of the theme; `kept` is such a choice, made in an earlier drawing.
+/// reader has chosen and how to hear of a change of theme; `kept` is such a choice, made in an earlier drawing.
 pub fn live_script() -> String {
     let parts = Script::Live.parts().concat();
     format!("{PLOT_SCRIPT}\nfunction drawReport(kept) {{\n\"use strict\";\n{parts}}}\n")

@@ -86,7 +86,7 @@ fn shown(arms: Vec<ArmSummary>, comparison: &Comparison) -> Vec<ArmSummary> {
         if !kept.contains(&arm.label) {
             kept.push(arm.label.clone());
         }
-        // What is shown on its own is not listed beside another.
+        // What is shown on its own is not listed next to another.
         arm.alike.retain(|label| comparison.arm(label).is_some_and(|other| !wanted(other)));
         shown.push(arm);
     }

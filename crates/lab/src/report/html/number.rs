@@ -62,7 +62,6 @@ pub(super) fn show_interval(interval: &Interval, unit: &str) -> String {
     join(&format!("{low}{dash}{high}"), name)
 }
 
-/// A value with its sign always shown.
 pub(super) fn show_signed(value: f64, unit: &str) -> String {
     if value > 0.0 { format!("+{}", show(value, unit)) } else { show(value, unit) }
 }

@@ -53,6 +53,7 @@ pub(super) fn sections(html: &mut Html, comparison: &Comparison, words: &Words) 
     summary_section(html, comparison);
     if data::has_curves(comparison) {
         time_section(html, comparison);
+        rate_section(html);
     }
     carries::section(html, comparison, words);
     exits_section(html, comparison);
@@ -154,19 +155,34 @@ fn time_section(html: &mut Html, comparison: &Comparison) {
     );
     paths_met(html, comparison);
     for (key, title, note) in panels(comparison) {
-        html.add(format_args!(
-            "<div class=\"chart needs-script\" data-panel=\"{key}\"><header><h3>{title}</h3><p>{note}</p>"
-        ));
-        if key == "cwnd" {
-            html.raw("<span class=\"segmented\"><button type=\"button\" data-log aria-pressed=\"false\">Logarithmic</button></span>");
-        }
-        html.add(format_args!(
-            "</header><div class=\"plot\" tabindex=\"0\" role=\"application\" aria-roledescription=\"chart\" \
-             aria-label=\"{title} against time. Arrow keys read values, plus and minus zoom.\"></div>\
-             <div class=\"values\" aria-hidden=\"true\"></div></div>\n"
-        ));
+        panel(html, key, title, note);
     }
     html.raw("</section>\n");
+}
+
+fn panel(html: &mut Html, key: &str, title: &str, note: &str) {
+    html.add(format_args!(
+        "<div class=\"chart needs-script\" data-panel=\"{key}\"><header><h3>{title}</h3><p>{note}</p>"
+    ));
+    if key == "cwnd" {
+        html.raw("<span class=\"segmented\"><button type=\"button\" data-log aria-pressed=\"false\">Logarithmic</button></span>");
+    }
+    html.add(format_args!(
+        "</header><div class=\"plot\" tabindex=\"0\" role=\"application\" aria-roledescription=\"chart\" \
+         aria-label=\"{title} against time. Arrow keys read values, plus and minus zoom.\"></div>\
+         <div class=\"values\" aria-hidden=\"true\"></div></div>\n"
+    ));
+}
+
+/// The slope of *delivered*, in which a drop below the capacity shows when the path was not filled.
+fn rate_section(html: &mut Html) {
+    folded(html, "rate", "Delivery rate");
+    html.raw(
+        "<p class=\"note\">How much of the path each algorithm used, and when: what a drop of the window cost shows as a gap below \
+         the capacity. Seed, rows and stretch of time are those chosen above.</p>\n",
+    );
+    panel(html, "rate", "Delivery rate", "payload acknowledged within a base RTT, against the capacity");
+    folded_end(html);
 }
 
 /// Which runs are drawn, and why those.
@@ -182,7 +198,6 @@ fn drawn_sentence(comparison: &Comparison) -> String {
     }
 }
 
-/// A choice between the seeds that are drawn.
 fn seed_choice(html: &mut Html, comparison: &Comparison) {
     if comparison.drawn.len() < 2 {
         return;
@@ -459,7 +474,7 @@ fn again_section(html: &mut Html, comparison: &Comparison, words: &Words) {
     }
     if let Some(yardstick) = &comparison.yardstick {
         html.add(format_args!(
-            "<li><b>{}</b> is told the path’s rate and BDP. It is no contender, though one may \
+            "<li><b>{}</b> knows the path’s rate and BDP. It is no contender, though one may \
              beat it where the path varies.</li>\n",
             Text(yardstick)
         ));

@@ -9,7 +9,7 @@ use super::text::{Html, Text, encoded};
 static PLACE: OnceLock<String> = OnceLock::new();
 
 /// The address of the playground in all pages that this process makes from now on: absolute, or relative to them; empty for no
-/// links, as without a call: nobody else's server is a place of ours. Only the first call counts.
+/// links, as without a call: the server of another project is not a place of ours. Only the first call counts.
 pub fn playground_at(address: &str) {
     let _ = PLACE.set(address.to_owned());
 }

@@ -17,7 +17,6 @@ use crate::{Context, Representative};
 const COLUMNS: [Definition; 3] = [metric::EXIT_TIME, metric::EXIT_WINDOW_BDP, metric::RETRANSMISSIONS];
 /// A chart, in units of its own.
 const CHART: (f64, f64) = (340.0, 150.0);
-/// Points of a curve.
 const POINTS: usize = 400;
 
 /// The whole document; `places` are where the sides' own reports are, as links.

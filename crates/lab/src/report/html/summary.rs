@@ -7,7 +7,7 @@ use super::text::{Html, Text};
 use crate::metric::{self, Definition};
 use crate::{ArmSummary, Better, Comparison, ExitCount, Finding, MetricInfo, Summary};
 
-/// Metrics beside the deciding one, in the order of the terminal's table.
+/// Metrics besides the deciding one, in the order of the terminal's table.
 const COLUMNS: [Definition; 4] =
     [metric::EXIT_WINDOW_BDP, metric::STARTUP_LOST_PACKETS, metric::STARTUP_UTILISATION, metric::QUEUE_PEAK];
 
@@ -48,18 +48,15 @@ pub(super) fn swatch(html: &mut Html, arm: &ArmSummary, style: usize) {
     if arm.yardstick { stroke(html, "var(--arm-ideal)", "3 3") } else { swatch_of(html, style) }
 }
 
-/// The look of a style.
 pub(super) fn swatch_of(html: &mut Html, style: usize) {
     stroke(html, &format!("var(--arm-{})", style % 8), dash_of(style));
 }
 
-/// The dashes of a style's line.
 pub(super) fn dash_of(style: usize) -> &'static str {
     const DASHES: [&str; 5] = ["", "9 3", "2 3", "10 3 2 3", "16 4"];
     DASHES[dash(style)]
 }
 
-/// A line of this colour with these dashes.
 pub(super) fn stroke(html: &mut Html, colour: &str, dash: &str) {
     html.add(format_args!(
         "<svg class=\"swatch\" viewBox=\"0 0 22 10\" aria-hidden=\"true\"><line x1=\"0\" x2=\"22\" y1=\"5\" y2=\"5\" \
@@ -67,7 +64,6 @@ pub(super) fn stroke(html: &mut Html, colour: &str, dash: &str) {
     ));
 }
 
-/// A column of a metric.
 struct Column<'a> {
     info: Option<&'a MetricInfo>,
     title: &'a str,
@@ -246,7 +242,7 @@ fn metric_cell(html: &mut Html, comparison: &Comparison, arm: &ArmSummary, info:
     html.add(format_args!("<span>{}{interval}</span></td>", show_mean(summary, &info.unit)));
 }
 
-/// Whether the arm's mean is the best of the contenders' as it is printed. What most of them reach marks nobody.
+/// Whether the arm's mean is the best of the contenders' as it is printed. What most of them reach is not marked.
 pub(super) fn is_best(comparison: &Comparison, arm: &ArmSummary, info: &MetricInfo) -> bool {
     let sign = match info.better {
         Better::Lower => 1.0,

@@ -20,8 +20,9 @@ use super::support::{MSS, row};
 
 const MSS_F: f64 = MSS as f64;
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Mode {
+    #[default]
     Startup,
     Drain,
     Left,
@@ -29,6 +30,7 @@ enum Mode {
 
 /// What both drafts keep of a connection and its packets.
 #[expect(clippy::struct_excessive_bools, reason = "the drafts' own variables")]
+#[derive(Default)]
 struct Connection {
     /// (bytes sent, bytes delivered) after each ACK: what is sent later was sent with so much delivered.
     stamps: Vec<(u64, f64)>,
@@ -53,21 +55,11 @@ impl Connection {
     fn new(config: &Config) -> Self {
         let rtt = f64::from(config.handshake_rtt_us) / 1e6;
         Self {
-            stamps: Vec::new(),
             min_rtt: if rtt > 0.0 { rtt } else { f64::INFINITY },
             initial_cwnd: config.initial_window_bytes as f64,
             cwnd: config.initial_window_bytes as f64,
-            prior_cwnd: None,
-            after_pause: false,
-            pacing: 0.0,
             measured: rtt > 0.0,
-            mode: Mode::Startup,
-            round: 0,
-            next_round_delivered: 0.0,
-            round_start: false,
-            full_bw: 0.0,
-            full_count: 0,
-            close: false,
+            ..Self::default()
         }
     }
 

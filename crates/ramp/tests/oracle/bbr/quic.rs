@@ -4,6 +4,7 @@ use rampcc::{Ack, AckFlags, Config, EventKind};
 
 use super::{Connection, MSS_F, Mode, Version};
 
+#[derive(Default)]
 pub(super) struct Quic {
     c: Connection,
     max_bandwidth: f64,
@@ -43,16 +44,7 @@ impl Version for Quic {
             c.min_rtt = 0.1;
         }
         c.pacing = 2.885 * c.initial_cwnd / c.min_rtt;
-        Self {
-            c,
-            max_bandwidth: 0.0,
-            end_of_round: None,
-            bytes_lost: 0.0,
-            lost_at_round: 0.0,
-            inflight_at_round: 0.0,
-            loss_events: 0,
-            first: true,
-        }
+        Self { c, first: true, ..Self::default() }
     }
 
     fn connection(&mut self) -> &mut Connection {

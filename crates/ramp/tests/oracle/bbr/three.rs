@@ -4,6 +4,7 @@ use rampcc::{Ack, AckFlags, Config, EventKind};
 
 use super::{Connection, MSS_F, Mode, Version};
 
+#[derive(Default)]
 pub(super) struct Three {
     c: Connection,
     max_bw: f64,
@@ -91,23 +92,7 @@ impl Version for Three {
     fn new(config: &Config) -> Self {
         let mut c = Connection::new(config);
         c.pacing = c.first_rate(c.initial_cwnd) * 2.77;
-        Self {
-            c,
-            max_bw: 0.0,
-            bw: 0.0,
-            extra: Vec::new(),
-            extra_rounds: 1,
-            interval_start_us: 0.0,
-            interval_delivered: 0.0,
-            lost: 0.0,
-            loss_round_delivered: 0.0,
-            loss_in_round: false,
-            portions: 0,
-            lost_before: 0.0,
-            flight_before: 0.0,
-            drain_start: 0,
-            undo: false,
-        }
+        Self { c, extra_rounds: 1, ..Self::default() }
     }
 
     fn connection(&mut self) -> &mut Connection {

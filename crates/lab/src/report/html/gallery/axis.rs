@@ -91,7 +91,6 @@ impl Scale {
     }
 }
 
-/// A round step.
 fn step(span: f64, count: usize) -> f64 {
     let rough = span / count.max(1) as f64;
     let decade = libm::pow(10.0, libm::floor(libm::log10(rough)));

@@ -5,7 +5,6 @@ use super::{Dot, Panel, Series, Shape};
 use crate::report::html::summary::dash_of;
 use crate::report::html::text::{Html, Text};
 
-/// Size of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Size {
     Wide,
@@ -242,7 +241,6 @@ fn line(html: &mut Html, panel: &Panel, series: &Series, area: &Area) {
     html.raw("\n");
 }
 
-/// The bars of one of the panel's series.
 fn bars(html: &mut Html, panel: &Panel, index: usize, area: &Area) {
     let series = &panel.series[index];
     let Area { x, y, size, .. } = area;

@@ -30,7 +30,7 @@ pub struct Figure {
     pub about: String,
     /// What a quick run leaves out.
     pub quick: Option<String>,
-    /// What somebody set otherwise than the experiment has it.
+    /// What a variant sets otherwise than the experiment has it.
     pub variant: Option<String>,
     /// What was played instead of the original.
     pub substitute: Option<String>,

@@ -11,7 +11,7 @@ use crate::report::html::number::{interval_of, kind, round};
 use crate::report::html::summary::capital;
 use crate::{ArmSummary, Comparison, MetricInfo};
 
-/// What the chart can show beside the metric that decides.
+/// What the chart can show besides the metric that decides.
 const METRICS: [Definition; 8] = [
     metric::GOODPUT,
     metric::EXIT_TIME,
