@@ -96,7 +96,12 @@ impl fmt::Display for Explanation {
         };
         let (seems, what) =
             if self.inferred { (", as its packets suggest,", "in flight") } else { ("", "window") };
-        write!(f, "left at {}{seems} because {}", seconds(exit.time_s), cause(exit, self.bdp_bytes, self.own_queue_s))?;
+        write!(
+            f,
+            "left at {}{seems} because {}",
+            seconds(exit.time_s),
+            cause(exit, self.bdp_bytes, self.own_queue_s)
+        )?;
         match self.startup_lost_packets.filter(|_| exit.reason == ExitReason::Loss) {
             Some(0.0) => f.write_str(", or so it was believed")?,
             Some(lost) => write!(f, ", {} in start-up", count(lost))?,
@@ -227,11 +232,7 @@ fn own_queue_s(exit: &ExitRecord, context: &Context) -> Option<f64> {
     (time > 0.0).then_some(time)
 }
 
-pub(crate) fn misreading(
-    exit: &ExitRecord,
-    bdp_bytes: u64,
-    own_queue_s: Option<f64>,
-) -> Option<Misreading> {
+pub(crate) fn misreading(exit: &ExitRecord, bdp_bytes: u64, own_queue_s: Option<f64>) -> Option<Misreading> {
     let early = over_bdp(exit.cwnd_before_bytes as f64, bdp_bytes).is_some_and(|bdp| bdp < 0.5);
     match exit.reason {
         ExitReason::Delay => {
@@ -319,8 +320,13 @@ mod tests {
                 min_rtt_s: Some(1.0),
                 queueing_s: Some(queueing_s),
             };
-            let record = RunRecord { exit: Some(exit.clone()), ..crate::testing::run("x", 1, &[]) };
-            (short_cause(&exit, &context), explain_exit(&record, &context, None))
+            let long = Explanation {
+                bdp_bytes: context.bdp_bytes,
+                own_queue_s: own_queue_s(&exit, &context),
+                exit: Some(exit.clone()),
+                ..Explanation::default()
+            };
+            (short_cause(&exit, &context), long.to_string())
         };
         // A window of 50 kB passes 1 MB/s in 50 ms.
         let (short, long) = said(0.09);

@@ -9,6 +9,8 @@ pub(crate) const COSTS: [Definition; 4] =
 
 /// A quarter of the largest queue, of the most losses or of the worst harm is worth a word.
 const A_LOT: f64 = 0.25;
+/// So much of the largest cost decides nothing.
+const A_HAIR: f64 = 0.05;
 
 /// The gentlest of the leader and its equals: none of [`COSTS`] is worse than the leader's by a tenth, their sum, each over the
 /// largest among the equals, is the smallest, and it is smaller than another's by [`A_LOT`].
@@ -28,8 +30,12 @@ pub(crate) fn gentlest(comparison: &Comparison) -> Option<String> {
         .min_by(|a, b| a.0.total_cmp(&b.0))?;
     let most = equals.iter().map(|arm| sum(arm)).fold(0.0, f64::max);
     let tells = most > least + A_LOT;
-    // A leader that is gentlest by a hair is the leader.
-    let chosen = if sum(head) <= least + A_LOT { head } else { gentlest };
+    // A leader that the gentlest betters by a hair is the leader; one with twice a cost is not, though another row have far more of it.
+    let near = |metric: &Definition| {
+        let largest = equals.iter().map(|arm| cost(arm, *metric)).fold(0.0, f64::max);
+        cost(head, *metric) <= 2.0 * cost(gentlest, *metric) + A_HAIR * largest
+    };
+    let chosen = if sum(head) <= least + A_LOT && COSTS.iter().all(near) { head } else { gentlest };
     tells.then(|| chosen.label.clone())
 }
 

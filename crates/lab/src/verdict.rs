@@ -150,6 +150,10 @@ fn achievement(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) 
         id if id == metric::DOWNLOAD_TIME.id && of_several => {
             format!("{} takes {value} for a download, the mean of its flows", leader.label)
         }
+        id if id == metric::DOWNLOAD_TIME.id && comparison.context.flows_under_test > 1 => {
+            let flows = comparison.context.flows_under_test;
+            format!("{} downloads {size} on each of {flows} flows in {value} (their mean)", leader.label)
+        }
         id if id == metric::DOWNLOAD_TIME.id => format!("{} downloads {size} in {value}", leader.label),
         id if id == metric::GOODPUT.id => format!("{} gets {value}", leader.label),
         _ => {

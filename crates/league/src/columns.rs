@@ -19,7 +19,10 @@ pub const TIME: [Column; 12] = [
     ),
     ("median", "the same ratio to `ideal`, not exceeded by half of the paths and sizes"),
     ("95 %", "the same ratio, not exceeded by 95 % of the paths and sizes"),
-    ("worst", "the largest of these ratios; *: the end of a run cut off some downloads, so it is at least that"),
+    (
+        "worst",
+        "the largest of these ratios; *: the end of a run cut off some downloads, so it is at least that",
+    ),
     (
         "clean paths, × bound",
         "where nothing but the queue moves: download time over what no sender can beat that learns from ACKs, 95th percentile",
@@ -46,7 +49,10 @@ pub const COST: [Column; 11] = [
     ),
     ("95 %", "the running flow's losses, 95th percentile over the paths"),
     ("its goodput", "the running flow's, against that without the download"),
-    ("two together", "two downloads that begin together: larger over smaller share after 1, 3 and 10 s, medians"),
+    (
+        "two together",
+        "two downloads that begin together: larger over smaller share after 1, 3 and 10 s, medians",
+    ),
 ];
 
 /// Of the third table, without a row's name.
@@ -64,7 +70,10 @@ pub const AMONG: [Column; 9] = [
 
 /// Headings, a row's name first.
 pub(crate) fn head(columns: &[Column]) -> Vec<String> {
-    std::iter::once("algorithm").chain(columns.iter().map(|(heading, _)| *heading)).map(str::to_owned).collect()
+    std::iter::once("algorithm")
+        .chain(columns.iter().map(|(heading, _)| *heading))
+        .map(str::to_owned)
+        .collect()
 }
 
 #[cfg(test)]
@@ -73,7 +82,8 @@ mod tests {
 
     #[test]
     fn constants_in_words_are_those_of_the_code() {
-        let says = |columns: &[Column], words: &str| columns.iter().any(|(_, meaning)| meaning.contains(words));
+        let says =
+            |columns: &[Column], words: &str| columns.iter().any(|(_, meaning)| meaning.contains(words));
         let rtts = format!("in the first {} round trips", rampcc_lab::metric::EARLY_RTTS);
         assert!(says(&COST, &rtts), "{rtts}");
         let near = format!("within {:.0} % of the fastest", 100.0 * crate::judge::NEAR);

@@ -122,7 +122,8 @@ pub fn among(table: &Table) -> Option<Cells> {
 
 /// What every column shows: table, heading, meaning.
 pub fn columns() -> Cells {
-    let tables = [("times", &columns::TIME[..]), ("costs", &columns::COST), ("among others", &columns::AMONG)];
+    let tables =
+        [("times", &columns::TIME[..]), ("costs", &columns::COST), ("among others", &columns::AMONG)];
     let row = |table: &str, (heading, meaning): &columns::Column| {
         [table, heading, meaning].map(|cell| cell.replace('`', "")).to_vec()
     };

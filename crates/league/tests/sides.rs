@@ -166,7 +166,13 @@ fn where_the_backends_differ_is_said() {
     assert!(lines.contains("slow_start is faster than suss on other, and slower on sim"), "{lines}");
     assert!(*cases >= 1 && lines.contains("on far-1 (left start-up: "), "{lines}");
     let html = page(&agreement, "1.0", "ramp league --on other");
-    for told in ["Spearman -1.00", "slow_start is faster than suss on other", "far-1", "<circle", "best is missing here: it paces."] {
+    for told in [
+        "Spearman -1.00",
+        "slow_start is faster than suss on other",
+        "far-1",
+        "<circle",
+        "best is missing here: it paces.",
+    ] {
         assert!(html.contains(told), "{told}");
     }
 }

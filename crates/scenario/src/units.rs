@@ -91,7 +91,8 @@ pub(crate) fn rate(text: &str) -> Result<Rate, Wrong> {
 pub(crate) fn spelt(unit: &str) -> String {
     const RATES: [&str; 5] = ["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"];
     let lower = unit.to_lowercase();
-    let rate = RATES.iter().find(|rate| lower.trim_end_matches("/s") == rate.to_lowercase().trim_end_matches("/s"));
+    let rate =
+        RATES.iter().find(|rate| lower.trim_end_matches("/s") == rate.to_lowercase().trim_end_matches("/s"));
     rate.map_or(unit, |rate| *rate).to_owned()
 }
 

@@ -115,7 +115,11 @@ pub(super) fn path_facts(context: &Context, met: Option<&Met>) -> Vec<String> {
         });
     }
     if let Some(size) = context.size_bytes {
-        parts.push(format!("{} to send", bytes(size as f64)));
+        let size = bytes(size as f64);
+        parts.push(match context.flows_under_test {
+            ..=1 => format!("{size} to send"),
+            flows => format!("{flows} flows of {size} each to send"),
+        });
     }
     parts
 }

@@ -32,10 +32,9 @@ fn notes(sides: &[String], comparisons: &[Comparison]) -> Vec<String> {
         let own = side.iter().filter(|note| !common(note));
         own.map(move |note| format!("{name}: {}", note.plain()))
     });
-    let missing = sides
-        .iter()
-        .zip(comparisons)
-        .flat_map(|(name, side)| verdict::missing(&side.left_out).map(move |missing| format!("{name}: {missing}")));
+    let missing = sides.iter().zip(comparisons).flat_map(|(name, side)| {
+        verdict::missing(&side.left_out).map(move |missing| format!("{name}: {missing}"))
+    });
     let on_wire = sides.iter().zip(comparisons).filter(|(_, side)| side.on_wire());
     let on_wire =
         on_wire.map(|(name, _)| format!("{name}: its windows are the bytes in flight that the path saw."));

@@ -69,7 +69,8 @@ impl Paths {
     /// A path has no download of a size that is known.
     pub fn with_sizes(mut self, sizes: &[u64]) -> Result<(Self, Vec<u64>)> {
         let of = |path: &Path| rampcc_experiment::context(&path.scenario).size_bytes;
-        let bytes: Vec<u64> = self.population.paths.iter().filter_map(of).collect();
+        // A path that says no size has any.
+        let bytes: Vec<u64> = self.population.paths.iter().map(|path| of(path).unwrap_or(u64::MAX)).collect();
         let (least, most) = (bytes.iter().min().copied(), bytes.iter().max().copied());
         let mut wanted = sizes.to_vec();
         if let (true, Some(least), Some(most)) = (wanted.is_empty(), least, most) {

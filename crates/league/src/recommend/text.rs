@@ -6,7 +6,7 @@ use rampcc::figures::span;
 
 use super::judge::{BySize, Flip, Judged, Recommendation, SLIGHT, no_harm};
 use crate::judge::Interval;
-use crate::text::{Cells, percent, ratio, size};
+use crate::text::{Cells, percent, percent_fine, ratio, size};
 
 /// Packets of an initial window, at most (RFC 6928 §2).
 const STANDARD_WINDOW: u32 = 10;
@@ -192,9 +192,15 @@ fn recommended(found: &Recommendation) -> String {
         if over.tied() {
             " is as fast and".to_owned()
         } else {
-            let [ratio, low, high] = [over.ratio, over.low, over.high].map(|ratio| percent(ratio - 1.0));
+            let share = |ratio: f64| match (ratio - 1.0).abs() {
+                small @ ..0.02 => percent_fine(small),
+                large => percent(large),
+            };
+            let [ratio, low, high] = [over.ratio, over.low, over.high].map(share);
+            let (word, low, high) =
+                if over.ratio < 1.0 { ("less", high, low) } else { ("longer", low, high) };
             let ends = if low == high { String::new() } else { format!(" ({low} to {high})") };
-            format!(" takes {ratio} longer{ends} and")
+            format!(" takes {ratio} {word}{ends} and")
         }
     });
     let _ = write!(

@@ -51,11 +51,7 @@ impl Extent {
 
 /// The rows that are named (none: all) as `backend` plays them, one of `backends`, of which the first is the simulator; and those
 /// that are left out. Without names, its own controls that the simulator knows are among them.
-pub fn rows(
-    named: &[String],
-    backends: &[&dyn Backend],
-    backend: &dyn Backend,
-) -> Result<Playable> {
+pub fn rows(named: &[String], backends: &[&dyn Backend], backend: &dyn Backend) -> Result<Playable> {
     const EVERY: &str = "all";
     let every = [EVERY.to_owned()];
     let named = if named.is_empty() { &every } else { named };
