@@ -47,7 +47,7 @@ fn bad_input_names_the_field_and_what_is_allowed() {
         (&["compare", "missing.toml"], &["missing.toml"]),
         (&["league", "--paths", "missing.toml"], &["--paths", "missing.toml"]),
         (&["league", "--weights", "missing.toml"], &["--weights", "missing.toml"]),
-        (&["league", "--candidate", "missing.h"], &["--candidate", "missing.h"]),
+        (&["league", "--candidate", "missing.h"], &["missing.h cannot be read", "a C header that defines"]),
         (&["league", "--held-out", "--fresh", "7"], &["two populations", "--goals takes both"]),
         (&["league", "--into", "page.md"], &["--into has no table", "--goals"]),
         (&["league", "--goals"], &["--algorithms has to name the one", "`limited` and `hystart11` are two"]),

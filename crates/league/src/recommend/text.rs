@@ -81,7 +81,7 @@ fn against(over: &Interval) -> String {
     }
     let ends = [over.low, over.high].map(|ratio| 100.0 * (ratio - 1.0));
     // An end that is not 0 does not read as 0.
-    let digits = if ends.iter().any(|end| end.abs() < 0.5) { 1 } else { 0 };
+    let digits = usize::from(ends.iter().any(|end| end.abs() < 0.5));
     let [low, high] = ends.map(|end| match format!("{end:+.digits$}").as_str() {
         "+0.0" | "-0.0" => "0".to_owned(),
         other => other.to_owned(),
