@@ -190,7 +190,7 @@ RAMP_ENUMERATE(PHASE_, RAMP_PHASES)
 	  "its delay test saw the round-trip time rise")                                           \
 	X(GAP, "gap", "ns", "bound",                                                               \
 	  "packets sent {limit} apart came back {evidence} apart",                                 \
-	  "its packet trains had shown the path's gap")                                          \
+	  "its packet trains had shown the path's gap")                                            \
 	X(BANDWIDTH, "bandwidth", "bytes", "bound",                                                \
 	  "the window of {evidence} reached measured rate times round-trip time, {limit}",         \
 	  "its window reached the rate it had measured")                                           \
