@@ -10,7 +10,7 @@
 //! ```
 //! use std::sync::atomic::AtomicBool;
 //!
-//! use rampcc_backend::{Backend, BackendError, Play};
+//! use rampcc_backend::{Backend, Play, Result};
 //! use rampcc_scenario::Scenario;
 //!
 //! /// Data packets of a run, on any backend.

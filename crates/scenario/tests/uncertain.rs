@@ -155,7 +155,7 @@ fn what_is_wrong_with_a_neighbour_is_told_where_its_user_wrote_it() {
         ),
         (
             "path.rate=0..5mbit",
-            Some("one end of its range is not possible: found \"0 mbit\": it must not be zero"),
+            Some("one end of its range is not possible: found \"0 Mbit/s\": it must not be zero"),
         ),
         ("path.queue.above=0.2bdp..0.6bdp", Some("path.queue: `kind` is missing; expected `drop-tail`")),
         ("path.queue=codel,cudel", Some("one of its values is not possible: found \"cudel\": did you mean")),
