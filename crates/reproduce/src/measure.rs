@@ -171,7 +171,7 @@ pub(crate) fn zero_time(metric: &Metric, run: &Measured, path: &Context) -> Opti
     if metric.chosen(run).any(|flow| flow.completed_s.is_none()) {
         seconds.resize(seconds.len().max(run.end_s(path) as usize), 0.0);
     }
-    let least = 0.01 * path.bytes_per_s_at(0.0) * 8e-6;
+    let least = metric.below * path.bytes_per_s_at(0.0) * 8e-6;
     let first = seconds.iter().position(|rate| *rate >= least)?;
     let zero = |(second, rate): &(usize, &f64)| {
         *second > first && **rate < least && metric.in_window(*second as f64 + 0.5)
@@ -432,6 +432,11 @@ mod tests {
         close(zero(&stalled, &path), 2.0);
         stalled.flows.rows[0].completed_s = None;
         close(zero(&stalled, &path), 2.0 + 5.0);
+        // A second with a quarter of the rate.
+        stalled.flows.bins.flows[0].received_bytes[12] = 0;
+        close(zero(&stalled, &path), 2.0 + 5.0);
+        let below = Metric { flow: Some(0), below: 0.3, ..metric("zero_time") };
+        close(below.value(&stalled, &path).unwrap(), 2.0 + 5.0 + 1.0);
     }
 
     #[test]

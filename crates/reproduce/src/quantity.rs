@@ -169,7 +169,7 @@ pub static OWN: [Own; 19] = [
         id: "zero_time",
         unit: "s",
         name: "time without throughput",
-        meaning: "bins of one second with less than 1 % of the path's rate, after the first that had more",
+        meaning: "bins of one second with less than 1 % of the path's rate, or the share `below`, after the first that had more",
         of: Of::Run { value: zero_time, window: true, flows: true },
     },
     Own {
@@ -210,6 +210,8 @@ pub(crate) enum Quantity {
 pub(crate) struct Metric {
     pub(crate) quantity: Quantity,
     pub(crate) window: Option<(f64, f64)>,
+    /// Share of the path's rate below which a second counts as one without throughput.
+    pub(crate) below: f64,
     /// Where the window stands in the file.
     pub(crate) window_place: Range<usize>,
     /// Round trip, from 0: of single ACKs.

@@ -96,6 +96,8 @@ path.buffer | path.bufer | 18 path.bufer | no such field & `buffer`
 9 packets | 5 packets | 18 values | `5 packets` is there twice & once
 goodput | godput | 20 metric.rate.of | no metric `godput` & did you mean `goodput`?
 ["0 s", "1 s"] | ["2 s", "1 s"] | 21 metric.rate.window | not the larger & two values
+["0 s", "1 s"] | ["0 s", "1 s"]\nbelow = 0.1 | 22 metric.rate.below | no such bound & zero_time
+of = "goodput" | of = "zero_time"\nbelow = 1.5 | 21 metric.rate.below | it is 1.5 & at most 1
 of = "goodput" | of = "timeouts" | 21 metric.rate.window | of a whole run & no window
 metric = "rate" | metric = "rat" | 24 plot.metric | no metric `rat` & rate
 metric = "rate" | metric = "rate"\nrange = [3, 1] | 25 plot.range | no range & the smaller one first

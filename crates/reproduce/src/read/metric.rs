@@ -118,10 +118,12 @@ fn metric(source: &Source<'_>, name: &str, given: &file::Metric) -> Result<Metri
             ));
         }
     }
+    let below = below(source, given, &field("below"))?;
     let scale = given.scale.unwrap_or(1.0);
     Ok(Metric {
         quantity,
         window,
+        below,
         flow,
         whose,
         window_place: given.window.as_ref().map_or(0..0, Spanned::span),
@@ -144,6 +146,21 @@ fn metric(source: &Source<'_>, name: &str, given: &file::Metric) -> Result<Metri
         unit: given.unit.clone().unwrap_or_else(|| quantity.unit().to_owned()),
         scale,
     })
+}
+
+/// The share of the path's rate below which a second has no throughput.
+fn below(source: &Source<'_>, given: &file::Metric, field: &str) -> Result<f64> {
+    let Some(share) = &given.below else { return Ok(0.01) };
+    if given.of.get_ref() != "zero_time" {
+        let problem = format!("`{}` has no such bound", given.of.get_ref());
+        return Err(source.wrong(share.span(), field, problem, "no `below`; zero_time has one"));
+    }
+    let value = *share.get_ref();
+    if value > 0.0 && value <= 1.0 {
+        return Ok(value);
+    }
+    let allowed = "a share of the path's rate, above 0 and at most 1";
+    Err(source.wrong(share.span(), field, format!("it is {value}"), allowed))
 }
 
 /// A number from 1 to `most`, as one from 0; `fits`: whether there may be one.
@@ -232,6 +249,7 @@ pub(crate) fn plain(quantity: Quantity) -> Metric {
     Metric {
         quantity,
         window: None,
+        below: 0.01,
         flow: None,
         whose: Whose::Test,
         window_place: 0..0,
