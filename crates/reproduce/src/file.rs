@@ -168,7 +168,7 @@ pub(crate) struct Point {
 pub(crate) struct Metric {
     pub(crate) of: Text,
     pub(crate) window: Option<Spanned<Vec<String>>>,
-    /// Of zero_time: the share of the path's rate below which a second counts.
+    /// Of `zero_time`: the share of the path's rate below which a second counts.
     pub(crate) below: Option<Spanned<f64>>,
     /// The only flow of interest, from 1 in the order of opening.
     pub(crate) flow: Option<Spanned<u32>>,
