@@ -27,6 +27,9 @@ pub(crate) struct Flow<T: Transport> {
     pub(crate) completed: bool,
     /// In-order bytes from which the next `Received` is due.
     pub(crate) report_from_bytes: u64,
+    /// How often and from when on one is due whatever has arrived.
+    report_every: Time,
+    report_by: Time,
     pub(crate) data_packets: u64,
     /// Its ends, if its host remembers what it has seen.
     pub(crate) remembered: Option<Between>,
@@ -74,6 +77,8 @@ impl<T: Transport> Flow<T> {
             writer: Writer::new(now, spec.source),
             held: Held { by: spec.held, packets: VecDeque::new() },
             sampled: spec.ends.sender.sampled,
+            report_every: Time::NEVER,
+            report_by: Time::NEVER,
             recorded: false,
             completed: false,
             report_from_bytes: 1,
@@ -106,13 +111,22 @@ impl<T: Transport> Flow<T> {
     ///
     /// The grid has every number of at most three significant digits, so that the arrival of the first 1 kB, 250
     /// kB, 36 MB … is exact while the number of reports grows with the logarithm of the size.
-    pub(crate) fn poll_progress(&mut self) -> Option<u64> {
+    pub(crate) fn poll_progress(&mut self, now: Time) -> Option<u64> {
         let bytes = self.receiver.received_bytes();
-        if bytes < self.report_from_bytes {
+        if bytes < self.report_from_bytes && now < self.report_by {
             return None;
         }
         self.report_from_bytes = next_round_number(bytes);
+        if self.report_every != Time::NEVER {
+            self.report_by = now + self.report_every;
+        }
         Some(bytes)
+    }
+
+    /// An observer wants an arrival to be told after so long at the latest.
+    pub(crate) fn report_every(&mut self, now: Time, every: Time) {
+        self.report_every = every;
+        self.report_by = if every == Time::NEVER { Time::NEVER } else { now + every };
     }
 }
 

@@ -248,6 +248,7 @@ impl<T: Transport> Hosts<T> {
         let flow = Flow::open(world.now, slot, spec, sender, receiver);
         let flow = self.slots[slot as usize].insert(Box::new(flow));
         flow.recorded = recorded;
+        flow.report_every(world.now, world.observer.progress_every());
         let Between { from, to } = flow.between;
         for node in [from, to] {
             if let Some(cpu) = self.cpus.get_mut(node) {
@@ -385,7 +386,7 @@ fn drain_receiver<T: Transport, O: Observer>(
     while flow.receiver.poll_transmit(now, |packet| world.send(packet, backward)) {}
     arm(world, flow, source, flow.receiver.poll_timeout());
     if flow.sampled
-        && let Some(bytes) = flow.poll_progress()
+        && let Some(bytes) = flow.poll_progress(now)
     {
         let kind = FlowEventKind::Received { bytes };
         world.observer.on_event(&FlowEvent { now: world.now, flow: flow.id, kind });

@@ -2,9 +2,13 @@
 
 mod common;
 
+use std::sync::atomic::AtomicBool;
+
 use common::{Log, empty, flow, link, mbit, ms, plain, play};
 use rampcc::Time;
 use rampcc_scenario::Source;
+use rampcc_sim::simulate;
+use rampcc_trace::{FlowEvent, FlowEventKind, Observer};
 
 /// 100 Mbit/s, 100 ms.
 fn sent(source: Source) -> (Time, Log) {
@@ -43,4 +47,46 @@ fn a_response_waits_for_its_request() {
 fn a_first_response_without_a_handshake_of_its_own_comes_at_once() {
     let one = Source::Responses { first_bytes: 0, response_bytes: 10_000, think: ms(30.0), responses: 1 };
     assert_eq!(sent(one).0, sent(Source::Sized(10_000)).0);
+}
+
+/// When an observer is told of progress.
+#[derive(Default)]
+struct Told {
+    every: Option<Time>,
+    at: Vec<(Time, u64)>,
+}
+
+impl Observer for Told {
+    fn on_event(&mut self, event: &FlowEvent) {
+        if let FlowEventKind::Received { bytes } = event.kind {
+            self.at.push((event.now, bytes));
+        }
+    }
+    fn progress_every(&self) -> Time {
+        self.every.unwrap_or(Time::NEVER)
+    }
+}
+
+/// Three significant digits of 50 MB are 100 kB, 8 ms of this path; an observer that wants 2 ms gets 2 ms, and the round numbers.
+#[test]
+fn progress_is_told_at_round_numbers_and_as_often_as_an_observer_wants() {
+    let mut scenario = empty(2, 6.0);
+    link(&mut scenario, 0, 1, plain(mbit(100), ms(5.0), 1000));
+    link(&mut scenario, 1, 0, plain(mbit(100), ms(5.0), 1000));
+    scenario.flows.push(flow(0, 1, Source::Sized(80_000_000), "hystart"));
+    scenario.flows[0].sender.sampled = true;
+    let told = |every| {
+        let mut told = Told { every, ..Told::default() };
+        simulate(&scenario, 1, &mut told, &AtomicBool::new(false)).expect("the scenario runs");
+        told.at
+    };
+    let longest = |told: &[(Time, u64)]| {
+        let late = told.iter().filter(|(now, _)| (ms(4500.0)..ms(5500.0)).contains(now));
+        let times: Vec<Time> = late.map(|(now, _)| *now).collect();
+        times.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap()
+    };
+    let (rare, often) = (told(None), told(Some(ms(2.0))));
+    assert!(longest(&rare) > ms(7.0), "{:?}", longest(&rare));
+    assert!(longest(&often) < ms(2.5), "{:?}", longest(&often));
+    assert!(rare.iter().all(|report| often.contains(report)), "the round numbers are still there");
 }

@@ -190,6 +190,11 @@ fn at<T: Copy>(column: &mut Vec<T>, bin: usize, between: T) -> &mut T {
 }
 
 impl Observer for Watch {
+    /// A tenth of a bin: what is told late by that belongs to the bin before.
+    fn progress_every(&self) -> Time {
+        Time::from_ns((self.wanted.bin.ns() / 10).max(1))
+    }
+
     fn on_flow(&mut self, sample: &FlowSample) {
         if let Some(acks) = &mut self.acks {
             acks.note(sample);
