@@ -232,7 +232,9 @@ impl Observer for Watch {
             self.open(event, size_bytes, under_test);
             return;
         }
-        let bin = self.bin(event.now);
+        // What a run's end finds has arrived before it.
+        let cut_off = matches!(event.kind, FlowEventKind::Unfinished { .. });
+        let bin = self.bin(event.now - Time::from_ns(u64::from(cut_off && event.now > Time::ZERO)));
         let Some(flow) = self.flow(event.flow) else { return };
         let test = flow.row.test;
         match event.kind {
@@ -339,5 +341,17 @@ mod tests {
         let lengths = (found.rows.len(), found.bins.flows.len(), found.ack_rounds.len());
         assert_eq!(lengths, (FLOWS_MAX + 2, FLOWS_MAX, 0));
         assert_eq!(found.bins.together_bytes, [vec![], vec![0, 1000 * u64::from(flows)]]);
+    }
+
+    #[test]
+    fn what_the_end_of_a_run_finds_belongs_to_its_last_bin() {
+        let mut watch = watch(false);
+        opened(&mut watch, 0, true);
+        for (now, kind) in
+            [(150, FlowEventKind::Received { bytes: 1000 }), (300, FlowEventKind::Unfinished { bytes: 1500 })]
+        {
+            watch.on_event(&FlowEvent { now: ms(now), flow: 0, kind });
+        }
+        assert_eq!(watch.finish().bins.together_bytes[1], [0, 1000, 500]);
     }
 }
