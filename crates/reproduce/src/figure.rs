@@ -262,7 +262,7 @@ fn over_sweep(
         let series = arms.iter().map(|&arm| {
             let dot = |(index, &point): (usize, &usize)| {
                 let y = measures.number(&plot.name, point, arm)?;
-                let interval = measures.summary(&plot.name, point, arm).and_then(|s| s.interval);
+                let interval = measures.interval(&plot.name, point, arm);
                 let x = if bars { index as f64 } else { experiment.x(point) };
                 Some(Dot { x, y, interval: interval.map(|i| (i.low, i.high)) })
             };

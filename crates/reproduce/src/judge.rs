@@ -171,6 +171,12 @@ impl<'a> Measures<'a> {
         }
     }
 
+    /// The 95 % interval of [`Measures::number`] over the runs, where that is a mean.
+    pub(crate) fn interval(&self, name: &str, point: usize, arm: usize) -> Option<Interval> {
+        let mean = self.experiment.metrics.get(name).is_none_or(|metric| metric.over == Take::Mean);
+        self.summary(name, point, arm).filter(|_| mean)?.interval
+    }
+
     fn value(&self, reference: &Reference, point: usize) -> Option<f64> {
         let (point, arm) = self.cell(reference, point)?;
         self.number(&reference.metric, point, arm)

@@ -220,6 +220,51 @@ fn what_is_kept_is_compressed_and_about_as_large_as_told() {
 }
 
 #[test]
+fn only_means_have_an_interval() {
+    let text = r#"
+id = "sample-fig2"
+paper = "past"
+figure = "Figure 2"
+title = "Times by chance"
+kind = "run"
+inline = '''
+size = "300 kB"
+[path]
+rate = "10 Mbit/s"
+rtt = "40 ms"
+loss = "2 %"
+'''
+runs = 4
+[[arm]]
+label = "SS"
+algorithm = "slow_start"
+[metric.time]
+of = "download_time"
+[metric.least]
+of = "download_time"
+over = "min"
+[[plot]]
+form = "bars"
+metric = "time"
+[[plot]]
+form = "bars"
+metric = "least"
+[[claim]]
+text = "The least is less."
+where = "here"
+check = "least[SS] < time[SS]"
+"#;
+    let place = Place::new("reproduce_intervals");
+    let experiment = Experiment::read("sample.toml", text).unwrap();
+    let extent = Extent { quick: false, backend: &Simulator, variant: None };
+    let done = play_on(&experiment, extent, &place, &(), &AtomicBool::new(false)).unwrap();
+    let panels = &done.experiments[0].figure.panels;
+    let intervals: Vec<bool> =
+        panels.iter().map(|panel| panel.series[0].points[0].interval.is_some()).collect();
+    assert_eq!(intervals, [true, false]);
+}
+
+#[test]
 fn what_a_quick_run_cannot_show_is_not_checked() {
     let place = Place::new("reproduce_quick");
     let done = play(&place, true, &(), &AtomicBool::new(false)).unwrap();
