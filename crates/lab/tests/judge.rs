@@ -3,7 +3,7 @@
 use fixture::{sample_comparison, sample_context, sample_options, sample_records};
 use proptest::prelude::*;
 use rampcc_lab::report::{TextStyle, text};
-use rampcc_lab::{Comparison, Context, Finding, JudgeOptions, RunRecord, Words, judge};
+use rampcc_lab::{Comparison, Context, Finding, JudgeOptions, RunRecord, Test, Words, judge};
 use rampcc_trace::Provenance;
 
 #[path = "support/fixture.rs"]
@@ -119,6 +119,8 @@ fn equal_runs_are_as_sure_as_their_signs() {
     let of = |runs: usize| judged(&[("a", &vec![1.0; runs]), ("b", &vec![2.0; runs])]);
     assert_eq!(finding(&of(3), "b", "a"), Finding::CannotTell);
     assert!(Words::of(&of(3)).verdict.contains("(about 6 would do)"), "{}", Words::of(&of(3)).verdict);
+    assert!(text(&of(3), &TextStyle::default()).contains("2.00x, the same in every run"));
+    assert_eq!(of(3).pair("download_time", "b", "a").unwrap().test, Test::Sign);
     assert_eq!(finding(&of(6), "b", "a"), Finding::Higher);
     // Too few for a proof, and yet nothing tells these apart.
     let row = |arm: &'static str, peak: f64| {
@@ -129,7 +131,7 @@ fn equal_runs_are_as_sure_as_their_signs() {
     let said = Words::of(&same).verdict;
     assert!(said.contains(", as fast as b (less than 5 % apart)") && !said.contains("too few"), "{said}");
     let shown = text(&same, &TextStyle::default());
-    assert!(shown.contains("+0.0 %, the same values"), "{shown}");
+    assert!(shown.contains("+0.0 %, the same in every run"), "{shown}");
 }
 
 #[test]
