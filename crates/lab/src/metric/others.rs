@@ -32,7 +32,7 @@ pub const OTHERS_GOODPUT: Definition = Definition {
     id: "others_goodput",
     name: "others' goodput",
     unit: "Mbit/s",
-    meaning: "mean goodput of the flows not under test, each over its own lifetime",
+    meaning: "mean goodput of the flows not under test, each over its own lifetime; no value of traffic at a constant rate",
     better: Better::Higher,
 };
 
@@ -110,7 +110,7 @@ impl Metric for Others {
     }
 
     fn values(&mut self, ledger: &Ledger) -> Vec<Option<f64>> {
-        let goodput = mean_of(ledger.others().filter_map(|flow| {
+        let goodput = mean_of(ledger.other_transfers().filter_map(|flow| {
             let seconds = (ledger.over(flow) - flow.opened).secs_f64();
             (seconds > 0.0).then(|| flow.received_bytes as f64 * 8e-6 / seconds)
         }));
