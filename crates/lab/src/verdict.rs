@@ -145,7 +145,8 @@ fn achievement(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) 
     let Some(summary) = leader.metric(&info.id) else { return leader.label.clone() };
     let value = with_interval(summary, &info.unit);
     let size = comparison.context.size_bytes.map_or("its data".to_owned(), |size| bytes(size as f64));
-    let of_several = comparison.context.size_bytes.is_none() && comparison.context.flows_under_test > 1;
+    let context = &comparison.context;
+    let of_several = context.generated || (context.size_bytes.is_none() && context.flows_under_test > 1);
     let mut text = match info.id.as_str() {
         id if id == metric::DOWNLOAD_TIME.id && of_several => {
             format!("{} takes {value} for a download, the mean of its flows", leader.label)
@@ -273,7 +274,8 @@ fn gentle(comparison: &Comparison, leader: &ArmSummary) -> Option<String> {
     let equals = equals(comparison, &leader.label);
     let harshest = || equals.iter().max_by(|a, b| burden(&equals, a).total_cmp(&burden(&equals, b))).copied();
     let other = if gentlest.label == leader.label { harshest()? } else { leader };
-    let gentler = equals.iter().any(|arm| burden(&equals, arm) < burden(&equals, gentlest));
+    let others = || equals.iter().filter(|arm| arm.label != gentlest.label);
+    let gentler = others().any(|arm| burden(&equals, arm) <= burden(&equals, gentlest));
     let how = if gentler { "among the gentlest" } else { "the gentlest" };
     let of = |arm: &ArmSummary, named: bool| {
         let told = COSTS.iter().filter_map(|metric| {

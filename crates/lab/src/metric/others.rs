@@ -76,7 +76,7 @@ pub(crate) const HARM_GOODPUT: Definition = Definition {
     id: "harm_goodput",
     name: "harm to others' goodput",
     unit: "share",
-    meaning: "share of the others' goodput lost against the run of the yardstick with the same seed",
+    meaning: "share of the others' goodput lost against the run of the yardstick with the same seed; negative: they have more",
     better: Better::Lower,
 };
 
@@ -85,7 +85,7 @@ pub(crate) const HARM_DOWNLOAD_TIME: Definition = Definition {
     id: "harm_download_time",
     name: "harm to others' download time",
     unit: "share",
-    meaning: "share of the others' speed lost, by download time, against the run of the yardstick with the same seed",
+    meaning: "share of the others' speed lost, by download time, against the run of the yardstick with the same seed; negative: they are faster",
     better: Better::Lower,
 };
 
