@@ -71,3 +71,20 @@ fn steered(traffic: &Traffic) -> Option<[u32; 2]> {
         TrafficKind::Cbr { .. } => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generated_flows_have_packets_too() {
+        let path = "[path]\nrate = \"50 Mbit/s\"\nrtt = \"50 ms\"\n";
+        let traffic =
+            "[[traffic]]\nkind = \"poisson\"\nflows-per-second = 5\nsize = \"30 kB\"\nunder-test = 1\n";
+        let listed = context(&Scenario::parse("listed", path, None).unwrap());
+        let generated = context(&Scenario::parse("generated", &format!("{path}{traffic}"), None).unwrap());
+        assert_eq!((listed.generated, generated.generated), (false, true));
+        assert_eq!((generated.mss_bytes, generated.header_bytes), (listed.mss_bytes, listed.header_bytes));
+        assert!(generated.wire_factor() > 1.0);
+    }
+}

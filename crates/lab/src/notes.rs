@@ -39,7 +39,10 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<Note> {
             };
             let end = whole_seconds(comparison.context.end_s);
             let text = if comparison.context.generated {
-                format!("{cut_off} of {} runs ended, after {end}, before all their downloads: those do not count.", arm.n)
+                format!(
+                    "{cut_off} of {} runs ended, after {end}, before all their downloads: those do not count.",
+                    arm.n
+                )
             } else {
                 format!("{cut_off} of {} runs did not finish within {end}{why}.", arm.n)
             };

@@ -280,9 +280,10 @@ fn gentle(comparison: &Comparison, leader: &ArmSummary) -> Option<String> {
     let of = |arm: &ArmSummary, named: bool| {
         let told = COSTS.iter().filter_map(|metric| {
             let info = comparison.info(metric.id)?;
-            let (here, there) = (gentlest.of(*metric)?, other.of(*metric)?);
-            let differ = here.mean < 0.9 * there.mean;
-            let value = count_or_quantity(arm.of(*metric)?.mean, &info.unit);
+            // Others that fare better than beside the yardstick are not harmed.
+            let of = |arm: &ArmSummary| arm.of(*metric).map(|summary| summary.mean.max(0.0));
+            let differ = of(gentlest)? < 0.9 * of(other)?;
+            let value = count_or_quantity(of(arm)?, &info.unit);
             differ.then(|| if named { format!("{} {value}", info.name) } else { value })
         });
         told.collect::<Vec<String>>().join(", ")

@@ -411,7 +411,14 @@ fn traffic_at_a_constant_rate_has_losses_and_nothing_else() {
     values(&found, &[("others_lost_packets", 4.0), ("others_lost_early", 4.0), ("dropped_packets", 4.0)]);
     absent(
         &found,
-        &["others_goodput", "others_download_time", "others_time", "others_time_p95", "shares_1s", "shares_10s"],
+        &[
+            "others_goodput",
+            "others_download_time",
+            "others_time",
+            "others_time_p95",
+            "shares_1s",
+            "shares_10s",
+        ],
     );
 }
 
