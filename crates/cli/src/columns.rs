@@ -16,8 +16,14 @@ pub(crate) const COLUMNS: [(&str, &str); 9] = [
         "window at exit / BDP",
         "the bandwidth-delay product (BDP) is the rate times the round-trip time: a window of 1 fills the path, 1 and the buffer's share fill both. With `--on program` the column is `in flight at exit / BDP`: nothing shows the window of a program, so the payload in flight on the wire stands for it",
     ),
-    ("lost in start-up", "data packets of a flow, until the losses of start-up were repaired; the mean where a run has several flows under test"),
-    ("start-up used", "payload that a flow delivered in start-up over what the path could have carried meanwhile; the mean where there are several, which share that"),
+    (
+        "lost in start-up",
+        "data packets of a flow, until the losses of start-up were repaired; the mean where a run has several flows under test",
+    ),
+    (
+        "start-up used",
+        "payload that a flow delivered in start-up over what the path could have carried meanwhile; the mean where there are several, which share that",
+    ),
     ("queue peak", "longest queueing delay at the bottleneck"),
     (
         "carries",
