@@ -54,8 +54,8 @@ fn costs_that_read_alike_decide_nothing() {
 fn values_of_several_flows_are_said_to_be_means() {
     let of = |context: Context| {
         let runs: Vec<_> = (1..=3)
-            .map(|seed| run("a", seed, &[("download_time", 1.0), ("unfinished", 2.0)]))
-            .chain((1..=3).map(|seed| run("b", seed, &[("download_time", 2.0), ("unfinished", 0.0)])))
+            .map(|seed| run("best", seed, &[("download_time", 1.0), ("unfinished", 2.0)]))
+            .chain((1..=3).map(|seed| run("paced", seed, &[("download_time", 2.0), ("unfinished", 0.0)])))
             .collect();
         let comparison = judge(&runs, &JudgeOptions { context, ..options() });
         (text(&comparison, &TextStyle { width: 200, colour: false }), notes(&comparison).join(" "))
