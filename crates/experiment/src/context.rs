@@ -66,7 +66,7 @@ fn steered(traffic: &Traffic) -> Option<[u32; 2]> {
         TrafficKind::Poisson { sender, under_test_share, .. }
         | TrafficKind::Web { sender, under_test_share, .. }
         | TrafficKind::Listed { sender, under_test_share, .. } => {
-            (*under_test_share > 0.0).then(|| [sender.mss_bytes, sender.header_bytes])
+            (*under_test_share > 0.0).then_some([sender.mss_bytes, sender.header_bytes])
         }
         TrafficKind::Cbr { .. } => None,
     }
