@@ -126,6 +126,14 @@ for (const scheme of ["light", "dark"]) {
   });
 }
 
+test("time and harm take the page's width", async () => {
+  const page = await open(browser, file, { viewport: { width: 1400, height: 900 } });
+  const share = () => page.$eval("#plane-chart", (place) => place.firstChild.getBoundingClientRect().width / place.clientWidth);
+  assert.ok(Math.abs(await share() - 1) < 0.01, `${await share()}`);
+  await page.setViewportSize({ width: 1100, height: 900 });
+  await page.waitForFunction(() => { const place = document.querySelector("#plane-chart"); return Math.abs(place.firstChild.clientWidth / place.clientWidth - 1) < 0.01; });
+});
+
 test("fits a phone, and says the ranks without scripts", async () => {
   const phone = await open(browser, file, { viewport: { width: 390, height: 844 }, isMobile: true });
   assert.ok(await overflow(phone) <= 0);

@@ -102,6 +102,8 @@ test("neighbouring paths are drawn, hidden with their row, and can be taken away
   const dots = await page.$$eval("#carries figure path.regrets", (all) => all.map((path) => path.getAttribute("d").split("M").length - 1));
   assert.ok(dots.length >= 6 && dots.every((count) => count === 64), String(dots));
   const phone = await open(browser, report, { viewport: { width: 390, height: 844 } });
+  await phone.$eval(".facts dd small", (note) => { note.textContent = "0.93 BDP; typed: 1 bdp, of the delay alone, and more"; });
+  assert.ok(await phone.$$eval(".facts dd", (all) => all.every((fact) => fact.scrollWidth <= fact.clientWidth)), "a long note is broken");
   const widths = await phone.$$eval("#carries > .carries-grid path.regrets", (all) => all.map((path) => path.getBoundingClientRect().width));
   assert.ok(widths.length >= 3 && widths.every((width) => width > 100), `on a telephone: ${widths}`);
   const inside = await page.$$eval("#carries figure svg", (all) => all.every((svg) => {

@@ -8,7 +8,7 @@ pub(crate) const COLUMNS: [(&str, &str); 9] = [
     ),
     (
         "vs leader",
-        "`leader`: the shortest mean, and of rows within a thousandth of it the one that queues and loses least; a certain difference, in percent or as a factor: the geometric mean of the ratios run by run, which need not be the ratio of the two means shown (a note names rows for which the two differ); `+2.7 %, under 5 %`: an equivalence test puts the true difference below the margin, 5 %; `+12 %, uncertain`: the runs do not decide; `+0.0 %, the same values`: neither do they, but each run's value is the leader's; `≥`: the row has runs that did not finish",
+        "`leader`: the shortest mean, and of rows within a thousandth of it the one that queues and loses least; a certain difference, in percent or as a factor: the geometric mean of the ratios run by run, which need not be the ratio of the two means shown (a note names rows for which the two differ); `+2.7 %, under 5 %`: an equivalence test puts the true difference below the margin, 5 %; `+12 %, uncertain`: the runs do not decide; `+12 %, the same in every run`: they do not vary, but are too few for a proof (a sign test needs six); `≥`: the row has runs that did not finish",
     ),
     ("left start-up", "when the algorithm decided to leave, counted from the opening of the flow"),
     ("because of", "the most frequent reason"),
@@ -16,8 +16,14 @@ pub(crate) const COLUMNS: [(&str, &str); 9] = [
         "window at exit / BDP",
         "the bandwidth-delay product (BDP) is the rate times the round-trip time: a window of 1 fills the path, 1 and the buffer's share fill both. With `--on program` the column is `in flight at exit / BDP`: nothing shows the window of a program, so the payload in flight on the wire stands for it",
     ),
-    ("lost in start-up", "data packets, until the losses of start-up were repaired"),
-    ("start-up used", "payload delivered in start-up over what the path could have carried meanwhile"),
+    (
+        "lost in start-up",
+        "data packets of a flow, until the losses of start-up were repaired; the mean where a run has several flows under test",
+    ),
+    (
+        "start-up used",
+        "payload that a flow delivered in start-up over what the path could have carried meanwhile; the mean where there are several, which share that",
+    ),
     ("queue peak", "longest queueing delay at the bottleneck"),
     (
         "carries",

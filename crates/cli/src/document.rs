@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::table::table;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, broken};
 
 /// Write a document; `section` may write a section of level 2 itself and says whether it did.
 pub(crate) fn write_document<W: Write>(
@@ -84,8 +84,7 @@ impl Block {
         let indent = " ".repeat(first.len() - first.trim_start().len());
         let hanging = if is_item(first) { format!("{indent}  ") } else { indent.clone() };
         let text: Vec<&str> = lines.iter().map(|line| line.trim()).collect();
-        let options =
-            textwrap::Options::new(terminal.width).initial_indent(&indent).subsequent_indent(&hanging);
+        let options = broken(terminal.width).initial_indent(&indent).subsequent_indent(&hanging);
         writeln!(out, "{}", textwrap::fill(&text.join(" "), options))
     }
 }

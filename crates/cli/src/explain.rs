@@ -13,7 +13,7 @@ use crate::completions;
 use crate::document::write_document;
 use crate::error::{CliError, Result, nearest};
 use crate::glossary;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, broken};
 use crate::topics::{self, Topic};
 
 /// Explain an algorithm, a scenario, a metric, a column, a field, a command or anything else with a name
@@ -61,7 +61,12 @@ pub(crate) fn explain(
     let same = |name: &&&str| {
         name.eq_ignore_ascii_case(&args.topic) || name.replace('-', "_").eq_ignore_ascii_case(&written)
     };
-    let named = known.iter().find(same).copied().or_else(|| Some(column(&args.topic)?.0));
+    let metric_called = || {
+        let plain = |name: &str| name.to_lowercase().replace(['-', '_'], " ");
+        Some(metrics.iter().find(|metric| plain(metric.name) == plain(&args.topic))?.id)
+    };
+    let named =
+        known.iter().find(same).copied().or_else(|| Some(column(&args.topic)?.0)).or_else(metric_called);
     let Some(topic) = named else {
         if let Some(path) = rampcc_league::path(&args.topic, &[]) {
             return Ok(explain_scenario(&path?, terminal, out)?);
@@ -76,16 +81,16 @@ pub(crate) fn explain(
     }
     if let Some(metric) = metrics.iter().find(|m| m.id == topic) {
         writeln!(out, "{}  {}", terminal.bold(metric.id), terminal.faint(metric.unit))?;
-        writeln!(out, "{}", textwrap::fill(metric.meaning, terminal.width))?;
+        writeln!(out, "{}", textwrap::fill(metric.meaning, broken(terminal.width)))?;
     }
     if let Some(own) = rampcc_reproduce::OWN.iter().find(|own| own.id == topic) {
         let of = format!("{}, in files of `ramp reproduce`", own.unit);
         writeln!(out, "{}  {}", terminal.bold(own.id), terminal.faint(of.trim_start_matches(", ")))?;
-        writeln!(out, "{}", textwrap::fill(own.meaning, terminal.width))?;
+        writeln!(out, "{}", textwrap::fill(own.meaning, broken(terminal.width)))?;
     }
     if let Some((heading, meaning)) = column(topic) {
         writeln!(out, "{}  {}", terminal.bold(heading), terminal.faint("column of a comparison's table"))?;
-        writeln!(out, "{}", textwrap::fill(&plain(meaning), terminal.width))?;
+        writeln!(out, "{}", textwrap::fill(&plain(meaning), broken(terminal.width)))?;
     }
     if recommend::Stack::names().any(|name| name == topic) {
         return explain_stack(topic, terminal, out);
@@ -95,7 +100,7 @@ pub(crate) fn explain(
     }
     if let Some((term, meaning)) = glossary::terms().find(|(term, _)| *term == topic) {
         writeln!(out, "{}  {}", terminal.bold(term), terminal.faint("term"))?;
-        writeln!(out, "{}", textwrap::fill(&plain(&meaning), terminal.width))?;
+        writeln!(out, "{}", textwrap::fill(&plain(&meaning), broken(terminal.width)))?;
     }
     // What the tables of other commands call so.
     let headings = topics::headings();
@@ -105,7 +110,7 @@ pub(crate) fn explain(
 
 fn explain_topic(topic: &Topic, terminal: Terminal, out: &mut impl Write) -> std::io::Result<()> {
     writeln!(out, "{}  {}", terminal.bold(&topic.name), terminal.faint(&plain(&topic.kind)))?;
-    writeln!(out, "{}", textwrap::fill(&plain(&topic.meaning), terminal.width))
+    writeln!(out, "{}", textwrap::fill(&plain(&topic.meaning), broken(terminal.width)))
 }
 
 /// What has a name elsewhere: a command, a backend, a field.
@@ -133,7 +138,7 @@ fn explain_other(
 fn explain_stack(name: &str, terminal: Terminal, out: &mut impl Write) -> Result {
     let stack = recommend::Stack::open(name)?;
     writeln!(out, "{}  {}", terminal.bold(&stack.title), terminal.faint("stack of `ramp recommend`"))?;
-    writeln!(out, "{}", textwrap::fill(stack.notes.trim(), terminal.width))?;
+    writeln!(out, "{}", textwrap::fill(stack.notes.trim(), broken(terminal.width)))?;
     let mut part = "";
     for offer in &stack.offers {
         if offer.part != part {
@@ -143,8 +148,7 @@ fn explain_stack(name: &str, terminal: Terminal, out: &mut impl Write) -> Result
         let default = if offer.default { " (default)" } else { "" };
         writeln!(out, "  {}{default}", offer.name)?;
         for text in [format!("set: {}", offer.set), format!("source: {}", offer.source)] {
-            let options =
-                textwrap::Options::new(terminal.width).initial_indent("      ").subsequent_indent("      ");
+            let options = broken(terminal.width).initial_indent("      ").subsequent_indent("      ");
             writeln!(out, "{}", textwrap::fill(&text, options))?;
         }
     }
@@ -165,14 +169,14 @@ fn explain_reason(reason: ExitReason, terminal: Terminal, out: &mut impl Write) 
             .to_owned(),
         _ => format!("Start-up ended because {}.{unit}", reason.clause()),
     };
-    writeln!(out, "{}", textwrap::fill(&text, terminal.width))?;
+    writeln!(out, "{}", textwrap::fill(&text, broken(terminal.width)))?;
     let rows = rampcc::algorithms().iter().filter(|row| row.own_exits().any(|own| own == reason));
     let rows: Vec<_> = rows.map(|row| row.id).collect();
     if rows.is_empty() {
         return Ok(());
     }
     let text = format!("Algorithms with a rule for it: {}.", rows.join(", "));
-    writeln!(out, "{}", textwrap::fill(&text, terminal.width))
+    writeln!(out, "{}", textwrap::fill(&text, broken(terminal.width)))
 }
 
 /// Markdown without its marks.
@@ -189,7 +193,7 @@ fn plain(text: &str) -> String {
 fn explain_scenario(scenario: &Scenario, terminal: Terminal, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{}", terminal.bold(&scenario.name))?;
     if !scenario.description.is_empty() {
-        writeln!(out, "{}", textwrap::fill(&scenario.description, terminal.width))?;
+        writeln!(out, "{}", textwrap::fill(&scenario.description, broken(terminal.width)))?;
     }
     writeln!(out)?;
     let flow = scenario.flows.iter().position(|f| f.under_test).unwrap_or(0);
@@ -221,7 +225,7 @@ fn megabytes(bytes: u64) -> String {
 
 fn explain_algorithm<W: Write>(algorithm: &Algorithm, terminal: Terminal, out: &mut W) -> io::Result<()> {
     writeln!(out, "{}  {}", terminal.bold(algorithm.id), terminal.faint(algorithm.source))?;
-    writeln!(out, "{}\n", textwrap::fill(algorithm.idea, terminal.width))?;
+    writeln!(out, "{}\n", textwrap::fill(algorithm.idea, broken(terminal.width)))?;
     let document = algorithm.document();
     // What stands above the first section has just been said.
     let sections = document.find("\n## ").map_or("## Parameters\n", |start| &document[start + 1..]);
@@ -246,8 +250,7 @@ fn write_parameters(algorithm: &Algorithm, terminal: Terminal, out: &mut impl Wr
         write_parameter(parameter, terminal, out)?;
         for other in algorithm.overrides(parameter.name) {
             let text = format!("{} on {}: {}", other.value, other.environment, other.reason);
-            let options =
-                textwrap::Options::new(terminal.width).initial_indent("      ").subsequent_indent("      ");
+            let options = broken(terminal.width).initial_indent("      ").subsequent_indent("      ");
             writeln!(out, "{}", textwrap::fill(&text, options))?;
         }
     }
@@ -265,7 +268,7 @@ fn write_parameter(parameter: &Parameter, terminal: Terminal, out: &mut impl Wri
     };
     writeln!(out, "  {} = {value}", terminal.bold(parameter.name))?;
     let detail = format!("{} ({range}; {})", parameter.meaning, parameter.source);
-    let options = textwrap::Options::new(terminal.width).initial_indent("      ").subsequent_indent("      ");
+    let options = broken(terminal.width).initial_indent("      ").subsequent_indent("      ");
     writeln!(out, "{}", textwrap::fill(&detail, options))
 }
 
@@ -305,6 +308,18 @@ mod tests {
         assert_eq!(said("download-time"), said("download_time"));
         assert!(said("trial").contains("command") && said("path.buffer").contains("Default: "));
         assert!(said("× ideal").contains("geometric mean"));
+        for (name, meaning) in [
+            ("harm to others' goodput", "yardstick"),
+            ("Start-up utilisation", "what the path could have carried"),
+            ("tied", "contains 0"),
+            ("gentlest", "shortest queue"),
+            ("the same in every run", "sign test"),
+            ("90 % interval", "one-sided"),
+            ("era", "RFC 6675"),
+            ("ns2", "ns-2.35"),
+        ] {
+            assert!(said(name).contains(meaning), "{name}: {}", said(name));
+        }
         for stack in recommend::Stack::names() {
             assert!(said(stack).contains("(default)") && said(stack).contains("source: "), "{stack}");
         }

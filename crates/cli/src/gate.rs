@@ -22,7 +22,7 @@ use crate::playing::PlayingArgs;
 use crate::progress::{self, Bar, Said};
 use crate::provenance;
 use crate::table::table;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, broken};
 
 /// Fail a change to a start-up only if it makes the start-up worse
 ///
@@ -278,7 +278,7 @@ fn print(gate: &Gate, replay: Option<&str>, terminal: Terminal, out: &mut impl W
     writeln!(out, "{}", terminal.bold(&gate.sentence()))?;
     writeln!(out, "\n{}", table(&head, &rows, terminal.width))?;
     if let Some(worst) = &gate.worst {
-        writeln!(out, "\n{}", textwrap::fill(&format!("{}.", worst.sentence()), terminal.width))?;
+        writeln!(out, "\n{}", textwrap::fill(&format!("{}.", worst.sentence()), broken(terminal.width)))?;
         if let Some(replay) = replay {
             writeln!(out, "{REPLAY}: {replay}")?;
         }

@@ -26,7 +26,7 @@ use crate::provenance;
 use crate::report::FormatArgs;
 use crate::scenario_args::quantity;
 use crate::table::figures;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, broken};
 use crate::{league_goals, league_sides};
 
 /// Groups of paths on which an algorithm fails, of those that are printed.
@@ -368,14 +368,14 @@ fn print(judged: &Table, terminal: Terminal, out: &mut impl Write) -> Result {
         writeln!(out, "\n{}", figures(&head, &rows, terminal.width))?;
     }
     let legend = text::legend(judged) + " `ramp explain COLUMN` says what a column shows.";
-    writeln!(out, "\n{}", textwrap::fill(&legend, terminal.width))?;
+    writeln!(out, "\n{}", textwrap::fill(&legend, broken(terminal.width)))?;
     for standing in explained(judged) {
         let lines = text::fails(standing, GROUPS);
         if !lines.is_empty() {
             writeln!(out, "\nWhere {} takes longest:", terminal.bold(&standing.label))?;
         }
         for line in lines {
-            let options = textwrap::Options::new(terminal.width).initial_indent("- ").subsequent_indent("  ");
+            let options = broken(terminal.width).initial_indent("- ").subsequent_indent("  ");
             writeln!(out, "{}", textwrap::fill(&line, options))?;
         }
     }

@@ -15,7 +15,7 @@ use crate::league::LeagueArgs;
 use crate::progress::{self, Bar};
 use crate::provenance;
 use crate::table::figures;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, broken};
 
 /// Of each kind of difference, those that are printed.
 const MOST: usize = 5;
@@ -76,15 +76,15 @@ fn print(agreement: &Agreement, terminal: Terminal, out: &mut impl Write) -> Res
     for Cells { head, rows } in [text::rows(agreement), text::access(agreement)] {
         writeln!(out, "\n{}", figures(&head, &rows, terminal.width))?;
     }
-    writeln!(out, "\n{}", textwrap::fill(&text::verdict(agreement), terminal.width))?;
+    writeln!(out, "\n{}", textwrap::fill(&text::verdict(agreement), broken(terminal.width)))?;
     let lines = text::differences(agreement, MOST);
     if !lines.is_empty() {
         writeln!(out, "\n{}", terminal.bold("Where they do not agree:"))?;
     }
     for line in lines {
-        let options = textwrap::Options::new(terminal.width).initial_indent("- ").subsequent_indent("  ");
+        let options = broken(terminal.width).initial_indent("- ").subsequent_indent("  ");
         writeln!(out, "{}", textwrap::fill(&line, options))?;
     }
-    writeln!(out, "\n{}", textwrap::fill(&text::method(agreement), terminal.width))?;
+    writeln!(out, "\n{}", textwrap::fill(&text::method(agreement), broken(terminal.width)))?;
     Ok(())
 }

@@ -48,6 +48,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ColorChoice, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use rampcc_backend::Backend;
@@ -118,7 +119,7 @@ enum Command {
 pub fn main() -> ExitCode {
     // A shell that completes asks this very command, and it answers and ends here.
     clap_complete::CompleteEnv::with_factory(Cli::command).var(completions::VARIABLE).complete();
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| with_tip(error).exit());
     terminal::set_up_diagnostics(cli.color);
     let terminal = Terminal::stdout(cli.color);
     if let Ok(address) = std::env::var("RAMP_PLAYGROUND") {
@@ -139,6 +140,30 @@ pub fn main() -> ExitCode {
             code
         }
     }
+}
+
+/// An option that another command has: which, instead of how to pass its name as a value.
+fn with_tip(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg).cloned() else {
+        return error;
+    };
+    if error.kind() != ErrorKind::UnknownArgument || !option.starts_with("--") {
+        return error;
+    }
+    let _ = error.remove(ContextKind::Suggested);
+    let name = option.trim_start_matches("--");
+    let has =
+        |command: &&clap::Command| command.get_arguments().any(|argument| argument.get_long() == Some(name));
+    let program = Cli::command();
+    let commands: Vec<String> =
+        (program.get_subcommands().filter(|command| !command.is_hide_set()).filter(has))
+            .map(|command| format!("`ramp {}`", command.get_name()))
+            .collect();
+    if !commands.is_empty() {
+        let tip = format!("an option of {}", commands.join(", "));
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
 }
 
 /// Whether a command line is understood: up to the scenarios and rows that it asks for, none of which is played. The error
@@ -192,6 +217,18 @@ impl Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_option_of_another_command_is_told_so() {
+        let told = |line: &str| with_tip(Cli::try_parse_from(line.split(' ')).unwrap_err()).to_string();
+        assert!(
+            told("ramp run --runs 3").contains("tip: an option of `ramp compare`"),
+            "{}",
+            told("ramp run --runs 3")
+        );
+        assert!(told("ramp run --sizes 3").contains("similar argument exists: '--size'"));
+        assert!(!told("ramp run --potatoes 3").contains("as a value"));
+    }
 
     #[test]
     fn the_command_line_is_well_formed() {

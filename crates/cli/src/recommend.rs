@@ -20,7 +20,7 @@ use crate::progress::{self, Bar};
 use crate::provenance;
 use crate::scenario_args::ScenarioArgs;
 use crate::table::figures;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, broken};
 
 /// Paths from stated ranges, unless the command line says otherwise.
 const DRAWN: u32 = 64;
@@ -155,7 +155,7 @@ fn print(found: &Recommendation, terminal: Terminal, out: &mut impl Write) -> Re
         sizes.join(", ")
     );
     let fill = |text: &str, indent: &str| {
-        let options = textwrap::Options::new(terminal.width).subsequent_indent(indent);
+        let options = broken(terminal.width).subsequent_indent(indent);
         textwrap::fill(text, options)
     };
     writeln!(out, "{}", terminal.bold(&fill(&title, "")))?;

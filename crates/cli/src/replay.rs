@@ -20,7 +20,7 @@ use serde::Serialize;
 use crate::completions;
 use crate::error::{CliError, Result};
 use crate::table::table;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, broken};
 
 /// Ask other algorithms what they would have decided in a recorded run
 ///
@@ -354,7 +354,7 @@ fn write_text(answer: &Answer<'_>, by: &str, terminal: Terminal, out: &mut impl 
         }
     };
     for line in text.lines() {
-        writeln!(out, "{}", textwrap::fill(line, terminal.width))?;
+        writeln!(out, "{}", textwrap::fill(line, broken(terminal.width)))?;
     }
     Ok(())
 }

@@ -24,7 +24,7 @@ use crate::playing::PlayingArgs;
 use crate::progress::{self, Bar};
 use crate::provenance;
 use crate::table::table;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, broken};
 
 /// Play the experiments of published papers
 ///
@@ -275,7 +275,7 @@ fn list(experiments: &[Experiment], terminal: Terminal, out: &mut impl Write) ->
 fn print(done: &Done, terminal: Terminal, out: &mut impl Write) -> Result {
     let width = terminal.width;
     let wrapped = |text: &str, indent: &str| {
-        let options = textwrap::Options::new(width).initial_indent(indent).subsequent_indent("      ");
+        let options = broken(width).initial_indent(indent).subsequent_indent("      ");
         textwrap::fill(text, options)
     };
     for one in &done.experiments {

@@ -322,6 +322,9 @@ impl<S: Write, D: Write, Q: Write> Observer for StopOnFailure<'_, S, D, Q> {
 
 fn summarise(record: &RunRecord, run: &Run<'_>) {
     say!("{run} on {}: {}", record.provenance.scenario, explain_exit(record, &run.context(), None));
+    if run.context().of_several() {
+        say!("  means over the flows under test, of what each has of its own:");
+    }
     for definition in rampcc_lab::definitions() {
         if let Some(value) = record.metric(definition.id) {
             say!("  {:28} {:>16}", definition.name, quantity(value, definition.unit));

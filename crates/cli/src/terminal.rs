@@ -39,6 +39,13 @@ impl Terminal {
     }
 }
 
+/// How prose is broken into lines: between words alone, so that names stay whole, `HyStart++` as well as those with hyphens.
+pub(crate) fn broken<'a>(width: usize) -> textwrap::Options<'a> {
+    textwrap::Options::new(width)
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+}
+
 /// Diagnostics go to standard error, which may be a terminal when standard output is not.
 pub(crate) fn set_up_diagnostics(choice: ColorChoice) {
     let is_terminal = io::stderr().is_terminal();
@@ -70,5 +77,16 @@ fn wants_colour(choice: ColorChoice, is_terminal: bool) -> bool {
                 && env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
                 && env::var_os("TERM").is_none_or(|v| v != "dumb")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_name_stays_whole() {
+        let lines =
+            |width| textwrap::wrap("The default is HyStart++ with ack-train", super::broken(width)).len();
+        assert_eq!((lines(23), lines(24), lines(30)), (3, 2, 2));
+        assert_eq!(textwrap::wrap("it is HyStart++ here", super::broken(14)), ["it is", "HyStart++ here"]);
     }
 }

@@ -1,7 +1,7 @@
 //! Identity of a scenario, and the facts that a judge needs about one.
 
 use rampcc_lab::{CapacityStep, Context};
-use rampcc_scenario::{Scenario, Source};
+use rampcc_scenario::{Scenario, Source, Traffic, TrafficKind};
 use sha2::{Digest, Sha256};
 
 use crate::store::hexadecimal;
@@ -25,6 +25,10 @@ pub fn context(scenario: &Scenario) -> Context {
     let facts = scenario.facts(flow);
     let under_test = || scenario.flows.iter().filter(|f| f.under_test);
     let config = scenario.flows.get(flow);
+    let mut generated = scenario.traffic.iter().filter_map(steered).peekable();
+    let is_generated = generated.peek().is_some();
+    let listed = config.map(|flow| [flow.sender.mss_bytes, flow.sender.header_bytes]);
+    let [mss_bytes, header_bytes] = listed.or_else(|| generated.next()).unwrap_or_default();
     let finite = |bytes: u64| (bytes != u64::MAX).then_some(bytes);
     let sizes: Vec<Option<u64>> = under_test().map(|f| finite(f.source.size_bytes())).collect();
     let same = sizes.windows(2).all(|pair| pair[0] == pair[1]);
@@ -43,14 +47,44 @@ pub fn context(scenario: &Scenario) -> Context {
         bdp_bytes: facts.bdp_bytes,
         buffer_bytes: (facts.buffer_bytes < u64::MAX).then_some(facts.buffer_bytes),
         buffer_stated_bdp: scenario.stated_buffer_bdp(),
-        mss_bytes: config.map_or(0, |f| f.sender.mss_bytes),
-        header_bytes: config.map_or(0, |f| f.sender.header_bytes),
+        mss_bytes,
+        header_bytes,
         bottleneck: u32::try_from(scenario.bottleneck).unwrap_or(u32::MAX),
         size_bytes: if same { sizes.first().copied().flatten() } else { None },
         flows_under_test: u32::try_from(sizes.len()).unwrap_or(u32::MAX).max(1),
+        generated: is_generated,
         application_limited: under_test()
             .any(|f| matches!(f.source, Source::Chunks { .. } | Source::Responses { .. })),
         end_s: scenario.stop.after.secs_f64(),
         chance: scenario.has_chance(),
+    }
+}
+
+/// Payload and headers of the packets of generated traffic of which some flows are under test.
+fn steered(traffic: &Traffic) -> Option<[u32; 2]> {
+    match &traffic.kind {
+        TrafficKind::Poisson { sender, under_test_share, .. }
+        | TrafficKind::Web { sender, under_test_share, .. }
+        | TrafficKind::Listed { sender, under_test_share, .. } => {
+            (*under_test_share > 0.0).then_some([sender.mss_bytes, sender.header_bytes])
+        }
+        TrafficKind::Cbr { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generated_flows_have_packets_too() {
+        let path = "[path]\nrate = \"50 Mbit/s\"\nrtt = \"50 ms\"\n";
+        let traffic =
+            "[[traffic]]\nkind = \"poisson\"\nflows-per-second = 5\nsize = \"30 kB\"\nunder-test = 1\n";
+        let listed = context(&Scenario::parse("listed", path, None).unwrap());
+        let generated = context(&Scenario::parse("generated", &format!("{path}{traffic}"), None).unwrap());
+        assert_eq!((listed.generated, generated.generated), (false, true));
+        assert_eq!((generated.mss_bytes, generated.header_bytes), (listed.mss_bytes, listed.header_bytes));
+        assert!(generated.wire_factor() > 1.0);
     }
 }

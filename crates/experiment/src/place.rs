@@ -152,7 +152,12 @@ pub(crate) fn named(directory: &Path, plan: &str, field: &str, place: &Path) -> 
         _ => below || beside,
     };
     if stays {
-        return Ok(joined);
+        // The same without `..`, as people write it, if it is the same: not below a link, or for a directory such as `.`.
+        let name = place.components().next_back().map(Component::as_os_str);
+        let tidy = name.filter(|_| beside).and_then(|name| Some(directory.parent()?.join(name)));
+        let same =
+            |tidy: &PathBuf| joined.canonicalize().is_ok_and(|real| tidy.canonicalize().ok() == Some(real));
+        return Ok(tidy.filter(same).unwrap_or(joined));
     }
     Err(ExperimentError::input_help(
         format!(
@@ -177,9 +182,10 @@ mod tests {
             fs::create_dir_all(root.join(directory)).unwrap();
         }
         let found = |place: &str| named(&own, SIDES_PLAN, "sides[0][1]", Path::new(place));
-        for place in ["sim", "not/there", "../geo", "../not_there"] {
+        for place in ["sim", "not/there", "../not_there"] {
             assert_eq!(found(place).unwrap(), own.join(place));
         }
+        assert_eq!(found("../geo").unwrap(), root.join("results/geo"));
         let elsewhere = root.join("elsewhere");
         let outside =
             ["", ".", "..", "../..", "../../elsewhere", "sim/../../geo", elsewhere.to_str().unwrap()];

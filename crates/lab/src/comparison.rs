@@ -262,8 +262,12 @@ pub struct Pair {
 impl Pair {
     /// True if every run of one has the value of the other's: few such runs prove no more, but nothing tells the two apart.
     pub fn same_values(&self) -> bool {
-        self.ratio_interval
-            .is_some_and(|ends| [ends.low, ends.high].iter().all(|end| end.total_cmp(&1.0).is_eq()))
+        self.same_in_every_run() && self.difference.abs() <= 0.0
+    }
+
+    /// True if the difference is the same in every run, of which there are several.
+    pub(crate) fn same_in_every_run(&self) -> bool {
+        self.test == Test::Sign
     }
 }
 

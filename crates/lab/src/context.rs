@@ -35,8 +35,11 @@ pub struct Context {
     pub bottleneck: u32,
     /// Bytes that a flow under test sends; `None`: without end, or different for each flow.
     pub size_bytes: Option<u64>,
-    /// Number of flows under test that share the path at the same time; at least 1.
+    /// Number of listed flows under test that share the path at the same time; at least 1.
     pub flows_under_test: u32,
+    /// True if flows under test are generated: each run has others, and those that its end cuts off do not count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub generated: bool,
     /// True if the application, not the window, may limit the flows under test.
     pub application_limited: bool,
     /// Longest duration of a run, seconds.
@@ -60,6 +63,11 @@ pub struct CapacityStep {
 }
 
 impl Context {
+    /// True if a run may have several flows under test, so that its values are means over them.
+    pub fn of_several(&self) -> bool {
+        self.generated || self.flows_under_test > 1
+    }
+
     /// Context of one run: its own path where runs meet different ones, otherwise this one.
     pub fn of_run<'a>(&'a self, path: Option<&RunPath>) -> Cow<'a, Self> {
         let Some(path) = path else { return Cow::Borrowed(self) };

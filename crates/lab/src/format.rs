@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-use rampcc::figures::{counted, multiple, without_zeros};
+use rampcc::figures::{counted, fixed, multiple, without_zeros};
 
 use crate::summary::{IntervalMethod, Summary};
 
@@ -16,16 +16,13 @@ pub(crate) fn number(value: f64) -> String {
         _ if size < 100.0 => 1,
         _ => 0,
     };
-    format!("{value:.digits$}")
+    fixed(value, digits)
 }
 
 /// A mean of counts: whole where it is.
 pub(crate) fn count(value: f64) -> String {
-    if value.fract().abs() < 1e-9 || value.abs() >= 100.0 {
-        format!("{value:.0}")
-    } else {
-        format!("{value:.1}")
-    }
+    let whole = value.fract().abs() < 1e-9 || value.abs() >= 100.0;
+    fixed(value, usize::from(!whole))
 }
 
 /// A duration given in seconds: `11.1 s`, `53.1 ms`, `80 us`.
@@ -54,7 +51,8 @@ fn trimmed(value: f64) -> String {
 /// A share: `6 %`, `0.4 %`.
 pub(crate) fn share(value: f64) -> String {
     let percent = value * 100.0;
-    if percent != 0.0 && percent.abs() < 1.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+    let digits = usize::from(percent != 0.0 && percent.abs() < 1.0);
+    format!("{} %", fixed(percent, digits))
 }
 
 /// A window over the path's BDP: a share below it, a multiple above.
@@ -167,7 +165,7 @@ mod tests {
         assert_eq!(bit_rate(9.653e9), "9.65 Gbit/s");
         assert_eq!(bit_rate(150e6), "150 Mbit/s");
         assert_eq!(bit_rate(1.0), "1 bit/s");
-        assert_eq!(share(0.061), "6 %");
+        assert_eq!((share(0.061), share(0.125)), ("6 %".to_owned(), "13 %".to_owned()));
         assert_eq!(of_bdp(0.06), "6 % of the BDP");
         assert_eq!(of_bdp(1.437), "1.44 BDP");
         assert_eq!(list(&["a", "b", "c"]), "a, b and c");

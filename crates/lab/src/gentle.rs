@@ -1,6 +1,7 @@
 //! The gentlest of those that are equally fast.
 
 use crate::comparison::{ArmSummary, Comparison, Finding};
+use crate::format::{count, number, share};
 use crate::metric::{self, Definition};
 
 /// What filling a path costs others, in the order in which it is reported.
@@ -49,15 +50,26 @@ pub(crate) fn equals<'a>(comparison: &'a Comparison, leader: &str) -> Vec<&'a Ar
     comparison.arms.iter().filter(|arm| !arm.yardstick).filter(equal).collect()
 }
 
+/// As it is shown: what reads alike decides nothing.
 fn cost(arm: &ArmSummary, metric: Definition) -> f64 {
-    arm.of(metric).map_or(0.0, |summary| summary.mean.max(0.0))
+    arm.of(metric).map_or(0.0, |summary| shown(summary.mean.max(0.0), metric.unit))
+}
+
+fn shown(value: f64, unit: &str) -> f64 {
+    let (text, scale) = match unit {
+        "packets" => (count(value), 1.0),
+        "share" => (share(value), 1.0),
+        "ms" if value >= 1e3 => (number(value / 1e3), 1e3),
+        _ => (number(value), 1.0),
+    };
+    text.trim_end_matches(" %").parse::<f64>().map_or(value, |read| read * scale)
 }
 
 /// The sum of an arm's costs, each over the largest among the equals.
 pub(crate) fn burden(equals: &[&ArmSummary], arm: &ArmSummary) -> f64 {
-    let share = |metric: &Definition| {
+    let part = |metric: &Definition| {
         let largest = equals.iter().map(|arm| cost(arm, *metric)).fold(0.0, f64::max);
         if largest > 0.0 { cost(arm, *metric) / largest } else { 0.0 }
     };
-    COSTS.iter().map(share).sum()
+    COSTS.iter().map(part).sum()
 }

@@ -338,8 +338,11 @@ fn leader(arms: &[ArmSummary], metrics: &[MetricInfo], primary: &str) -> Option<
         known(summary) == known(best) && (summary.mean - best.mean).abs() <= SAME * best.mean.abs()
     };
     let first: Vec<&ArmSummary> = rows.iter().filter(|(_, s)| same(s)).map(|(arm, _)| *arm).collect();
-    let gentle =
-        |a: &&&ArmSummary, b: &&&ArmSummary| gentle::burden(&first, a).total_cmp(&gentle::burden(&first, b));
+    let mean = |arm: &ArmSummary| arm.metric(primary).map_or(f64::INFINITY, |summary| sign * summary.mean);
+    let gentle = |a: &&&ArmSummary, b: &&&ArmSummary| {
+        let burdens = gentle::burden(&first, a).total_cmp(&gentle::burden(&first, b));
+        burdens.then(mean(a).total_cmp(&mean(b)))
+    };
     first.iter().min_by(gentle).map(|arm| arm.label.clone())
 }
 

@@ -34,6 +34,8 @@ pub(crate) struct Flow {
     pub(crate) received_bytes: u64,
     pub(crate) dropped_packets: u64,
     pub(crate) timeouts: u64,
+    /// A receiver has answered, or has received data.
+    pub(crate) answered: bool,
     /// An end has given the connection up.
     pub(crate) lost: bool,
     /// Set for the flows that the compared algorithm steers.
@@ -81,6 +83,11 @@ impl Ledger {
 
     pub(crate) fn others(&self) -> impl Iterator<Item = &Flow> {
         self.flows.iter().filter(|flow| flow.test.is_none())
+    }
+
+    /// The others without packets at a constant rate, which no receiver answers: their goodput and time mean nothing.
+    pub(crate) fn other_transfers(&self) -> impl Iterator<Item = &Flow> {
+        self.others().filter(|flow| flow.answered || flow.size_bytes.is_some())
     }
 
     /// Whether this flow is open or was, and not under test.
@@ -180,6 +187,10 @@ impl Ledger {
             return;
         }
         let Some(flow) = self.flow(event.flow) else { return };
+        flow.answered |= matches!(
+            event.kind,
+            FlowEventKind::Established | FlowEventKind::Received { .. } | FlowEventKind::Completed { .. }
+        );
         match event.kind {
             FlowEventKind::Dropped { data: true, .. } => flow.dropped_packets += 1,
             FlowEventKind::Timeout { .. } => flow.timeouts += 1,

@@ -38,9 +38,21 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<Note> {
                 None => String::new(),
             };
             let end = whole_seconds(comparison.context.end_s);
-            let text = format!("{cut_off} of {} runs did not finish within {end}{why}.", arm.n);
+            let text = if comparison.context.generated {
+                format!(
+                    "{cut_off} of {} runs ended, after {end}, before all their downloads: those do not count.",
+                    arm.n
+                )
+            } else {
+                format!("{cut_off} of {} runs did not finish within {end}{why}.", arm.n)
+            };
             notes.push(Note::of(&arm.label, text));
         }
+    }
+    if comparison.context.of_several() {
+        notes.push(Note::of_all(
+            "Times, windows, losses and the share of start-up used are means over a run's flows under test.",
+        ));
     }
     notes.extend(comparison.arms.iter().filter_map(bursts).map(Note::of_all));
     notes.extend(marked(comparison).map(Note::of_all));

@@ -186,7 +186,7 @@ pub(crate) fn method(margin: f64, context: &Context) -> Vec<String> {
     }
     vec![
         "Differences are paired t tests, on logarithms where all values are positive, or Wilcoxon's signed-rank test, exact, where \
-         one of two rows is bimodal."
+         one of two rows is bimodal, or sign tests where a difference is the same in every run."
             .to_owned(),
         "p values are corrected by Holm over the claims made: each row against the leader (and, apart from that, against the \
          baseline), rows with the same values in every run counted once; not over metrics. This is Hsu's multiple comparison with \

@@ -3,7 +3,7 @@
 use crate::comparison::{ArmSummary, Comparison, Finding, Pair};
 use crate::format::{number, quantity, share};
 
-/// "leader", "+57 %", "2.44x", "+2.7 %, under 5 %", "+12 %, uncertain"; `None` without a leader or a common run,
+/// "leader", "+57 %", "2.44x", "+2.7 %, under 5 %", "+12 %, uncertain", "+12 %, the same in every run"; `None` without a leader or a common run,
 /// and for a row that lost every connection: the end of the run is no time of its own.
 ///
 /// A reference row is shown against the leader, too.
@@ -29,7 +29,7 @@ pub(crate) fn standing(comparison: &Comparison, arm: &ArmSummary) -> Option<Stri
         Finding::CannotTell if arm.alike.iter().any(|label| label == leader) => {
             format!("{size}, the same runs")
         }
-        Finding::CannotTell if pair.same_values() => format!("{size}, the same values"),
+        Finding::CannotTell if pair.same_in_every_run() => format!("{size}, the same in every run"),
         Finding::CannotTell => format!("{size}, uncertain"),
         Finding::Lower | Finding::Higher => size,
     })

@@ -87,6 +87,8 @@ pub enum Test {
     T,
     /// Wilcoxon's signed-rank test, exact, where one of the rows is bimodal.
     SignedRank,
+    /// Sign test, where the difference is the same in every run.
+    Sign,
     /// None: nothing is left to chance.
     Certain,
 }

@@ -145,7 +145,8 @@ fn achievement(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) 
     let Some(summary) = leader.metric(&info.id) else { return leader.label.clone() };
     let value = with_interval(summary, &info.unit);
     let size = comparison.context.size_bytes.map_or("its data".to_owned(), |size| bytes(size as f64));
-    let of_several = comparison.context.size_bytes.is_none() && comparison.context.flows_under_test > 1;
+    let context = &comparison.context;
+    let of_several = context.generated || (context.size_bytes.is_none() && context.flows_under_test > 1);
     let mut text = match info.id.as_str() {
         id if id == metric::DOWNLOAD_TIME.id && of_several => {
             format!("{} takes {value} for a download, the mean of its flows", leader.label)
@@ -273,14 +274,16 @@ fn gentle(comparison: &Comparison, leader: &ArmSummary) -> Option<String> {
     let equals = equals(comparison, &leader.label);
     let harshest = || equals.iter().max_by(|a, b| burden(&equals, a).total_cmp(&burden(&equals, b))).copied();
     let other = if gentlest.label == leader.label { harshest()? } else { leader };
-    let gentler = equals.iter().any(|arm| burden(&equals, arm) < burden(&equals, gentlest));
+    let others = || equals.iter().filter(|arm| arm.label != gentlest.label);
+    let gentler = others().any(|arm| burden(&equals, arm) <= burden(&equals, gentlest));
     let how = if gentler { "among the gentlest" } else { "the gentlest" };
     let of = |arm: &ArmSummary, named: bool| {
         let told = COSTS.iter().filter_map(|metric| {
             let info = comparison.info(metric.id)?;
-            let (here, there) = (gentlest.of(*metric)?, other.of(*metric)?);
-            let differ = here.mean < 0.9 * there.mean;
-            let value = count_or_quantity(arm.of(*metric)?.mean, &info.unit);
+            // Others that fare better than beside the yardstick are not harmed.
+            let of = |arm: &ArmSummary| arm.of(*metric).map(|summary| summary.mean.max(0.0));
+            let differ = of(gentlest)? < 0.9 * of(other)?;
+            let value = count_or_quantity(of(arm)?, &info.unit);
             differ.then(|| if named { format!("{} {value}", info.name) } else { value })
         });
         told.collect::<Vec<String>>().join(", ")

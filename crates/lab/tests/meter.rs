@@ -401,6 +401,28 @@ fn others_are_measured_apart() {
 }
 
 #[test]
+fn traffic_at_a_constant_rate_has_losses_and_nothing_else() {
+    let mut run = Run::new(&context());
+    run.open(0, 0, 50_000);
+    run.event(0, 1, FlowEventKind::Opened { size_bytes: u64::MAX, under_test: false });
+    run.drops(100, 1, 4);
+    run.event(500, 0, FlowEventKind::Completed { bytes: 50_000 });
+    let found = run.finish(1_000);
+    values(&found, &[("others_lost_packets", 4.0), ("others_lost_early", 4.0), ("dropped_packets", 4.0)]);
+    absent(
+        &found,
+        &[
+            "others_goodput",
+            "others_download_time",
+            "others_time",
+            "others_time_p95",
+            "shares_1s",
+            "shares_10s",
+        ],
+    );
+}
+
+#[test]
 fn unknown_flows_and_impossible_orders_are_survived() {
     let mut run = Run::new(&Context::default());
     run.event(5, 9, FlowEventKind::Completed { bytes: u64::MAX });

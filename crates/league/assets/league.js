@@ -185,8 +185,8 @@ function drawStandings(all) {
   table.querySelector("tbody").replaceChildren(...body);
 }
 
-/* Time against what others suffer. */
-const PLANE = { width: 860, height: 430, left: 62, right: 24, top: 16, bottom: 44 };
+/* Time against what others suffer, as wide as the page; a narrow one scrolls. */
+const PLANE = { least: 860, width: 860, height: 430, left: 62, right: 24, top: 16, bottom: 44 };
 function svg(name, attributes, ...children) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [key, value] of Object.entries(attributes)) if (value !== null) made.setAttribute(key, value);
@@ -201,6 +201,7 @@ function ticks(low, high) {
 function drawPlane(all) {
   const place = document.querySelector("#plane-chart");
   if (!place) return;
+  PLANE.width = Math.max(PLANE.least, place.clientWidth);
   const shown = all.filter(({ row }) => data.among[row] && !(rows[row].same && String(data.among[row]) === String(data.among[standard])));
   const own = shown.filter(({ yardstick }) => !yardstick).sort((a, b) => a.time - b.time || a.harm - b.harm);
   let gentlest = Infinity;
@@ -460,3 +461,4 @@ showControls();
 redraw();
 readView();
 window.addEventListener("hashchange", readView);
+window.addEventListener("resize", () => drawPlane(standings(counted())));

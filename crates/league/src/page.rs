@@ -11,7 +11,7 @@ use crate::features::FEATURES;
 use crate::judge::{LARGE_BDP_PACKETS, NEAR, Standing, Table, today};
 use crate::play::League;
 use crate::population::PREFIX;
-use crate::text;
+use crate::text::{self, percent};
 
 const STYLE: &str = include_str!("../assets/league.css");
 const SCRIPT: &str = include_str!("../assets/league.js");
@@ -260,12 +260,12 @@ pub(crate) fn verdict(table: &Table) -> String {
     };
     let mut words = format!(
         "{} is fastest over these paths: {:.2} times the download time of a sender that knows the path, at the 95th percentile {:.2} times. It is \
-         within {:.0} % of the fastest on {:.0} % of paths and sizes; {}.{tied}",
+         within {:.0} % of the fastest on {} of paths and sizes; {}.{tied}",
         first.label,
         first.ideal.mean,
         first.ideal.p95,
         100.0 * NEAR,
-        100.0 * first.near_best,
+        percent(first.near_best),
         price(first)
     );
     let lost = |standing: &Standing| standing.cost.startup_lost[0];

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use rampcc::figures::span;
+use rampcc::figures::{fixed, span};
 use rampcc_lab::report::csv_line;
 
 use crate::columns;
@@ -275,20 +275,20 @@ pub fn size(bytes: u64) -> String {
 
 pub(crate) fn ratio(value: f64) -> String {
     match value {
-        ..10.0 => format!("{value:.2}"),
-        ..100.0 => format!("{value:.1}"),
-        _ => format!("{value:.0}"),
+        ..10.0 => fixed(value, 2),
+        ..100.0 => fixed(value, 1),
+        _ => fixed(value, 0),
     }
 }
 
 pub(crate) fn percent(share: f64) -> String {
-    format!("{:.0} %", 100.0 * share)
+    format!("{} %", fixed(100.0 * share, 0))
 }
 
 pub(crate) fn percent_fine(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
+    format!("{} %", fixed(100.0 * share, 1))
 }
 
 fn milliseconds(value: f64) -> String {
-    if value < 10.0 { format!("{value:.1} ms") } else { format!("{value:.0} ms") }
+    format!("{} ms", fixed(value, usize::from(value < 10.0)))
 }

@@ -5,6 +5,17 @@ pub fn without_zeros(digits: &str) -> &str {
     if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
 }
 
+/// With so many decimals, halves away from zero as browsers round them: scripts of pages show the same numbers.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    let times = |factor: f64, count: usize| (0..count).fold(1.0, |product, _| product * factor);
+    // A binary fraction lies half way between two decimals if and only if it is an odd number of these.
+    let pieces = value * times(2.0, decimals + 1);
+    let half_way = pieces.fract().abs() <= 0.0 && (pieces % 2.0).abs() > 0.5;
+    let steps = times(10.0, decimals);
+    let rounded = if half_way { (value * steps).round() / steps } else { value };
+    format!("{rounded:.decimals$}")
+}
+
 /// With at most so many decimals: `1.5`, `20`.
 pub fn decimals(value: f64, most: usize) -> String {
     let digits = format!("{value:.most$}");
@@ -51,6 +62,27 @@ mod tests {
     fn zeros_at_the_end_of_decimals_go() {
         assert_eq!(["1.50", "20.0", "20", "0"].map(without_zeros), ["1.5", "20", "20", "0"]);
         assert_eq!([decimals(1.5, 3), decimals(2.04, 1), decimals(100.0, 0)], ["1.5", "2", "100"]);
+    }
+
+    #[test]
+    fn halves_are_rounded_as_browsers_do() {
+        // (12.5).toFixed(0), and so on
+        let cases = [
+            (12.5, 0, "13"),
+            (13.5, 0, "14"),
+            (-12.5, 0, "-13"),
+            (0.25, 1, "0.3"),
+            (1.125, 2, "1.13"),
+            (0.5, 1, "0.5"),
+        ];
+        for (value, digits, text) in cases {
+            assert_eq!(fixed(value, digits), text);
+        }
+        // Not half way, as binary fractions: 1.00499…, 0.35000…
+        assert_eq!(
+            [fixed(1.005, 2), fixed(0.35, 1), fixed(0.0, 1), fixed(1e300, 0)[..3].to_owned()],
+            ["1.00", "0.3", "0.0", "100"]
+        );
     }
 
     #[test]

@@ -62,7 +62,7 @@ pub enum ScenarioError {
 
 /// One wrong value, unknown field or syntax error, with its place.
 #[derive(Debug, Error, Diagnostic)]
-#[error("{file} line {line}, {field}: {problem}{}", setting.as_ref().map(|s| format!(" (set by `{s}`)")).unwrap_or_default())]
+#[error("{file} line {line}, {field}: {problem}{}", setting.as_deref().map(by).unwrap_or_default())]
 pub struct FieldError {
     /// The file, or the scenario's name.
     pub file: String,
@@ -87,6 +87,12 @@ pub struct FieldError {
     /// The other mistakes of the file, by their place.
     #[related]
     pub more: Vec<Self>,
+}
+
+/// " (set by `path.rtt=1`)": a setting without a value removes what the file says.
+fn by(setting: &str) -> String {
+    let what = if setting.ends_with('=') { "removed" } else { "set" };
+    format!(" ({what} by `{setting}`)")
 }
 
 impl FieldError {

@@ -27,7 +27,7 @@ impl Scenario {
             }
         }
         words.extend(self.traces().map(|text| ("Traces".to_owned(), text)));
-        words.extend(self.others().map(|text| ("Other traffic".to_owned(), text)));
+        words.extend(self.beside().map(|text| ("Traffic".to_owned(), text)));
         let drawn = |traffic: &'_ Traffic| match &traffic.kind {
             TrafficKind::Cbr { .. } => None,
             TrafficKind::Poisson { sender, .. }
@@ -101,7 +101,7 @@ impl Scenario {
         Some(names.join(", ") + &start)
     }
 
-    fn others(&self) -> Option<String> {
+    fn beside(&self) -> Option<String> {
         let under_test = self.flows.iter().filter(|flow| flow.under_test).count();
         let rest = self.flows.len() - under_test;
         let mut parts = Vec::new();
@@ -214,7 +214,7 @@ fn generated(traffic: &Traffic) -> String {
             format!("{} on average", bytes(mean_bytes as u64))
         }
     };
-    match &traffic.kind {
+    let text = match &traffic.kind {
         TrafficKind::Cbr { rate, .. } => format!("{} at a constant rate", short(*rate)),
         TrafficKind::Poisson { flows_per_s, size: of, .. } => {
             format!("{} flows a second of {}", number(*flows_per_s), size(of))
@@ -226,6 +226,16 @@ fn generated(traffic: &Traffic) -> String {
             format!("web sessions that ask for {} with objects of {}", short(*load), size(of))
         }
         TrafficKind::Listed { flows, .. } => format!("{} listed flows", flows.len()),
+    };
+    match &traffic.kind {
+        TrafficKind::Poisson { under_test_share: share, .. }
+        | TrafficKind::Web { under_test_share: share, .. }
+        | TrafficKind::Listed { under_test_share: share, .. }
+            if *share > 0.0 =>
+        {
+            format!("{text}, {} under test", percent(*share))
+        }
+        _ => text,
     }
 }
 
@@ -264,6 +274,15 @@ mod tests {
         );
         assert!(said(&words, "Hosts").starts_with("as Linux today; CUBIC after start-up"));
         assert_eq!(said(&words, "Traces"), "");
+    }
+
+    #[test]
+    fn traffic_under_test_is_said_to_be() {
+        let path = "duration = \"5 s\"\n[path]\nrate = \"50 Mbit/s\"\nrtt = \"50 ms\"\n";
+        let traffic = "[[traffic]]\nkind = \"poisson\"\nflows-per-second = 5\nsize = \"30 kB\"\n";
+        let said = |more: &str| said(&words(&format!("{path}{traffic}{more}")), "Traffic").to_owned();
+        assert_eq!(said("under-test = 0.5\n"), "5 flows a second of 30 kB on average, 50 % under test");
+        assert_eq!(said("[[flow]]\n"), "5 flows a second of 30 kB on average");
     }
 
     #[test]

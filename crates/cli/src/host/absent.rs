@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use crate::error::{CliError, Result};
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, broken};
 
 /// What could be done to a live host.
 #[derive(Subcommand, Debug)]
@@ -89,8 +89,7 @@ fn doctor(args: &DoctorArgs, terminal: Terminal, out: &mut impl Write) -> Result
         writeln!(out)?;
     } else {
         let indent = " ".repeat(28);
-        let options =
-            textwrap::Options::new(terminal.width.max(60)).initial_indent(&indent).subsequent_indent(&indent);
+        let options = broken(terminal.width.max(60)).initial_indent(&indent).subsequent_indent(&indent);
         for check in &checks {
             writeln!(out, "{:<10}{:<18}{}", check.word(), check.name, check.found)?;
             if !check.meaning.is_empty() {
@@ -103,7 +102,7 @@ fn doctor(args: &DoctorArgs, terminal: Terminal, out: &mut impl Write) -> Result
         }
         let more = "Such a build's `ramp doctor` checks more: the kernel's configuration, lockdown, limits, sysctls, and \
                     whether the verifier takes an algorithm.";
-        writeln!(out, "\n{}\n", textwrap::fill(more, terminal.width))?;
+        writeln!(out, "\n{}\n", textwrap::fill(more, broken(terminal.width)))?;
     }
     out.flush()?;
     Ok(())

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{HostArgs, caution};
 use crate::error::{CliError, Result};
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, broken};
 
 /// Check what works on this host, what does not, and how to fix it
 ///
@@ -83,8 +83,7 @@ fn say(check: &Check, terminal: Terminal, out: &mut impl Write) -> Result {
     let word = if check.state == State::Ok { word } else { terminal.bold(&word) };
     writeln!(out, "{word}{:<18}{}", check.name, check.found)?;
     let indent = " ".repeat(28);
-    let options =
-        textwrap::Options::new(terminal.width.max(60)).initial_indent(&indent).subsequent_indent(&indent);
+    let options = broken(terminal.width.max(60)).initial_indent(&indent).subsequent_indent(&indent);
     if !check.meaning.is_empty() && check.state != State::Ok {
         writeln!(out, "{}", textwrap::fill(&check.meaning, &options))?;
     }

@@ -20,7 +20,7 @@ use crate::completions;
 use crate::error::{CliError, Result};
 use crate::progress::interruption;
 use crate::table::table;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, broken};
 
 /// How often Ctrl-C and the guard are looked at.
 const ATTENTION: Duration = Duration::from_millis(100);
@@ -214,13 +214,13 @@ fn show(args: &TrialArgs, report: &TrialReport, terminal: Terminal, out: &mut im
     writeln!(out, "{}\n", connections(report, terminal))?;
     if report.rows.iter().any(|row| row.counts != [0, 0]) {
         writeln!(out, "{}", figures(report, terminal))?;
-        writeln!(out, "{}\n", textwrap::fill(BASIS, terminal.width))?;
+        writeln!(out, "{}\n", textwrap::fill(BASIS, broken(terminal.width)))?;
     }
-    for line in textwrap::wrap(&report.verdict, terminal.width) {
+    for line in textwrap::wrap(&report.verdict, broken(terminal.width)) {
         writeln!(out, "{}", terminal.bold(&line))?;
     }
     for note in &report.notes {
-        for line in textwrap::wrap(note, terminal.width) {
+        for line in textwrap::wrap(note, broken(terminal.width)) {
             writeln!(out, "{line}")?;
         }
     }

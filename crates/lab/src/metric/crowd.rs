@@ -123,7 +123,7 @@ impl Metric for Crowd {
     fn values(&mut self, ledger: &Ledger) -> Vec<Option<f64>> {
         let several = ledger.under_test().count() + ledger.others().count() > 1;
         let own = times(ledger, ledger.under_test().map(|(flow, _)| flow)).filter(|_| several);
-        let others = times(ledger, ledger.others());
+        let others = times(ledger, ledger.other_transfers());
         let dropped = ledger.under_test().map(|(flow, _)| flow).chain(ledger.others());
         let dropped: u64 = dropped.map(|flow| flow.dropped_packets).sum();
         let growth = ledger.under_test().filter(|(_, test)| test.sampled);

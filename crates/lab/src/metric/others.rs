@@ -32,7 +32,7 @@ pub const OTHERS_GOODPUT: Definition = Definition {
     id: "others_goodput",
     name: "others' goodput",
     unit: "Mbit/s",
-    meaning: "mean goodput of the flows not under test, each over its own lifetime",
+    meaning: "mean goodput of the flows not under test, each over its own lifetime; no value of traffic at a constant rate",
     better: Better::Higher,
 };
 
@@ -76,7 +76,7 @@ pub(crate) const HARM_GOODPUT: Definition = Definition {
     id: "harm_goodput",
     name: "harm to others' goodput",
     unit: "share",
-    meaning: "share of the others' goodput lost against the run of the yardstick with the same seed",
+    meaning: "share of the others' goodput lost against the run of the yardstick with the same seed; negative: they have more",
     better: Better::Lower,
 };
 
@@ -85,7 +85,7 @@ pub(crate) const HARM_DOWNLOAD_TIME: Definition = Definition {
     id: "harm_download_time",
     name: "harm to others' download time",
     unit: "share",
-    meaning: "share of the others' speed lost, by download time, against the run of the yardstick with the same seed",
+    meaning: "share of the others' speed lost, by download time, against the run of the yardstick with the same seed; negative: they are faster",
     better: Better::Lower,
 };
 
@@ -110,7 +110,7 @@ impl Metric for Others {
     }
 
     fn values(&mut self, ledger: &Ledger) -> Vec<Option<f64>> {
-        let goodput = mean_of(ledger.others().filter_map(|flow| {
+        let goodput = mean_of(ledger.other_transfers().filter_map(|flow| {
             let seconds = (ledger.over(flow) - flow.opened).secs_f64();
             (seconds > 0.0).then(|| flow.received_bytes as f64 * 8e-6 / seconds)
         }));

@@ -14,7 +14,7 @@ pub const SHARES: [Definition; 3] = [
     definition(
         "shares_1s",
         "shares after 1 s",
-        "what the one of two flows had received 1 s after the second opened, over what the other had",
+        "what the one of two flows had received 1 s after the second opened, over what the other had; no value of traffic at a constant rate",
     ),
     definition("shares_3s", "shares after 3 s", "the same 3 s after the second opened"),
     definition("shares_10s", "shares after 10 s", "the same 10 s after the second opened"),
@@ -77,7 +77,10 @@ impl Metric for Shares {
         }
     }
 
-    fn values(&mut self, _: &Ledger) -> Vec<Option<f64>> {
+    fn values(&mut self, ledger: &Ledger) -> Vec<Option<f64>> {
+        if ledger.under_test().count() + ledger.other_transfers().count() < 2 {
+            return vec![None; SHARES.len()];
+        }
         let [(_, first), (_, second)] = self.received[..] else { return vec![None; SHARES.len()] };
         let ratio = |shares: [u64; 2]| {
             let (larger, smaller) = (shares[0].max(shares[1]), shares[0].min(shares[1]));

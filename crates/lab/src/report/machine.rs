@@ -32,7 +32,7 @@ pub const CSV_COLUMNS: [(&str, &str); 24] = [
     ("leader", "label of the leader"),
     ("difference_from_leader", "mean paired difference from the leader, in the unit"),
     ("ratio_to_leader", "geometric mean of the paired ratios to the leader"),
-    ("test", "what decided: `t`, `signed_rank`, or `certain` where nothing is left to chance"),
+    ("test", "what decided: `t`, `signed_rank`, `sign`, or `certain` where nothing is left to chance"),
     ("p_holm", "probability of such a difference by chance, corrected by Holm"),
     ("p_equivalence", "probability of such closeness if the true difference were the margin"),
     ("finding", "`lower`, `higher`, `equivalent` or `cannot_tell`, against the leader"),
@@ -232,6 +232,7 @@ fn test(test: Test) -> &'static str {
     match test {
         Test::T => "t",
         Test::SignedRank => "signed_rank",
+        Test::Sign => "sign",
         Test::Certain => "certain",
     }
 }

@@ -114,7 +114,9 @@ pub(super) fn path_facts(context: &Context, met: Option<&Met>) -> Vec<String> {
             None => "unlimited buffer".to_owned(),
         });
     }
-    if let Some(size) = context.size_bytes {
+    if context.generated {
+        parts.push(format!("generated flows for {}", seconds(context.end_s)));
+    } else if let Some(size) = context.size_bytes {
         let size = bytes(size as f64);
         parts.push(match context.flows_under_test {
             ..=1 => format!("{size} to send"),

@@ -71,7 +71,9 @@ pub(crate) fn compare(a: &[Option<f64>], b: &[Option<f64>], how: &How) -> Option
     let mut centre = mean(tested);
     let mut test = if chance { Test::T } else { Test::Certain };
     let mut p = p_value(tested, 0.0, chance).map(|(below, above)| (2.0 * below.min(above)).min(1.0));
-    if ranks && chance && tested.len() > 1 {
+    if chance && tested.len() > 1 && without_spread(tested) {
+        test = Test::Sign;
+    } else if ranks && chance && tested.len() > 1 {
         test = Test::SignedRank;
         let (by_ranks, direction) = signed_rank(tested).unwrap_or((1.0, 0.0));
         p = Some(by_ranks);
@@ -121,16 +123,24 @@ fn equivalence(values: &[f64], margin: f64, chance: bool) -> Option<f64> {
 /// On a path without chance the mean is certain: p is 0 or 1, and both are 1 exactly at `origin`. With chance, runs that came out equal
 /// are as sure as their signs: see [`least`].
 fn p_value(values: &[f64], origin: f64, chance: bool) -> Option<(f64, f64)> {
-    let spread = if chance { sd(values)? } else { 0.0 };
+    if chance && values.len() < 2 {
+        return None;
+    }
     let distance = mean(values) - origin;
-    let largest = values.iter().fold(0.0_f64, |largest, v| largest.max(v.abs()));
-    if spread <= 1e-12 * largest.max(f64::MIN_POSITIVE) {
+    if !chance || without_spread(values) {
         let certain = |holds: bool| if holds { least(values.len(), chance) } else { 1.0 };
         return Some((certain(distance < 0.0), certain(distance > 0.0)));
     }
-    let t = distance / (spread / (values.len() as f64).sqrt());
+    let t = distance / (sd(values)? / (values.len() as f64).sqrt());
     let below = students_t(values.len() - 1).cdf(t);
     Some((below, students_t(values.len() - 1).cdf(-t)))
+}
+
+/// Whether all values are the same, but for what arithmetic rounds off.
+fn without_spread(values: &[f64]) -> bool {
+    let largest = values.iter().fold(0.0_f64, |largest, v| largest.max(v.abs()));
+    let spread = values.iter().map(|v| (v - values[0]).abs()).fold(0.0, f64::max);
+    spread <= 1e-12 * largest
 }
 
 /// The smallest p that so many runs give one side without spread: the sign test's. Six runs are below 5 % on two sides, five on one.
@@ -175,7 +185,9 @@ mod tests {
             let p = paired(&a, &b, 0.05).unwrap().p.unwrap();
             close(p, libm::exp2(1.0 - runs as f64), 1e-12);
             assert_eq!(p < 0.05, surely, "{runs}");
+            assert_eq!(paired(&a, &b, 0.05).unwrap().test, Test::Sign);
         }
+        assert_eq!(paired(&some(&[1.2, 1.3]), &some(&[1.0, 1.0]), 0.05).unwrap().test, Test::T);
         for (runs, surely) in [(2, false), (4, false), (5, true)] {
             let (a, b) = (some(&vec![1.03; runs]), some(&vec![1.0; runs]));
             let p = paired(&a, &b, 0.05).unwrap().p_equivalence.unwrap();

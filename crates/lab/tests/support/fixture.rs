@@ -69,6 +69,7 @@ pub(crate) fn sample_context() -> Context {
         bottleneck: 0,
         size_bytes: Some(SIZE),
         flows_under_test: 1,
+        generated: false,
         application_limited: false,
         end_s: 60.0,
         chance: true,

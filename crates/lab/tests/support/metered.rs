@@ -23,6 +23,7 @@ pub(crate) fn context() -> Context {
         bottleneck: 0,
         size_bytes: Some(500_000),
         flows_under_test: 1,
+        generated: false,
         application_limited: false,
         end_s: 10.0,
         chance: true,

@@ -339,7 +339,8 @@ impl ByPath {
             };
             let paths: Vec<usize> = (0..league.paths.len()).filter(inside).collect();
             let words: Vec<String> = group.conditions.iter().map(crate::judge::Condition::words).collect();
-            let condition = if words.is_empty() { "everywhere".to_owned() } else { words.join(", ") };
+            let condition =
+                if words.is_empty() { "all of them together".to_owned() } else { words.join(", ") };
             self.flip(stack, row, &paths, condition)
         };
         sorted(groups(&points).iter().filter_map(flip).collect())

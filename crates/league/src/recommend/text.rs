@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use rampcc::figures::span;
+use rampcc::figures::{counted, span};
 
 use super::judge::{BySize, Flip, Judged, Recommendation, SLIGHT, no_harm};
 use crate::judge::Interval;
@@ -12,7 +12,7 @@ use crate::text::{Cells, percent, percent_fine, ratio, size};
 const STANDARD_WINDOW: u32 = 10;
 
 /// Headings and what they mean, for the table and for `ramp explain`.
-pub const COLUMNS: [(&str, &str); 12] = [
+pub const COLUMNS: [(&str, &str); 13] = [
     ("initial window", "packets that may be sent before the first ACK"),
     ("start-up", "as the stack calls it"),
     ("pacing", "as the stack calls it; –: the start-up paces by itself"),
@@ -36,6 +36,7 @@ pub const COLUMNS: [(&str, &str); 12] = [
         "crowd",
         "download time where twenty downloads begin within two round trips, all with this choice, over that with the default; –: one did not end",
     ),
+    ("crowd p95", "95th percentile of the download times there, over that with the default"),
     ("crowd loses", "packets dropped there, over those that the files have"),
 ];
 
@@ -60,6 +61,7 @@ pub fn table(found: &Recommendation) -> Cells {
             format!("{:.1} ms", choice.queue_ms),
             choice.others_lost.map_or("–".to_owned(), |lost| format!("{lost:.3}")),
             choice.crowd.map_or("–".to_owned(), |crowd| ratio(crowd.time)),
+            choice.crowd.map_or("–".to_owned(), |crowd| ratio(crowd.slowest)),
             choice.crowd.map_or("–".to_owned(), |crowd| percent(crowd.dropped)),
         ]
     };
@@ -220,20 +222,25 @@ fn to_set(found: &Recommendation) -> Option<String> {
 
 fn holds(found: &Recommendation) -> String {
     let turns = match (found.flips.is_empty(), found.holds == found.paths) {
-        (false, _) => " Where another one is faster:",
+        (false, _) => " Where another one is faster on average:",
         (true, true) => " No property of a path by itself makes another choice over 5 % faster.",
+        (true, false) if found.holds == 0 => " Everywhere another choice is faster.",
         (true, false) => {
             " On the others another choice is faster, and no property of a path by itself says where."
         }
     };
-    format!("It is within 5 % of the fastest choice on {} of {} paths.{turns}", found.holds, found.paths)
+    format!(
+        "It is within 5 % of the fastest choice on {} of {}.{turns}",
+        found.holds,
+        counted(found.paths, "path")
+    )
 }
 
 fn flipped(flip: &Flip) -> String {
     format!(
-        "- {} ({} paths): {}; the recommended choice takes {} longer there",
+        "- {} ({}): {}; the recommended choice takes {} longer there",
         flip.condition,
-        flip.paths,
+        counted(flip.paths, "path"),
         flip.instead,
         percent(flip.costs - 1.0)
     )

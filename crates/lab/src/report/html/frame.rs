@@ -148,6 +148,7 @@ pub(super) fn fact_list(html: &mut Html, path: &Context) {
         }
     }
     match path.size_bytes {
+        _ if path.generated => fact("Transfer", "generated flows", &format!("for {}", show(path.end_s, "s"))),
         Some(bytes) => fact("Transfer", &show_short(bytes as f64, "bytes"), &flows(path.flows_under_test)),
         None => {
             fact("Transfer", &format!("{} at most", show(path.end_s, "s")), &flows(path.flows_under_test));

@@ -1,6 +1,6 @@
 //! Numbers for people: three significant digits and the unit that keeps them short.
 
-use rampcc::figures::without_zeros;
+use rampcc::figures::{fixed, without_zeros};
 
 use crate::{Interval, Summary};
 
@@ -135,7 +135,7 @@ fn digits_and(value: f64, unit: &str, more: usize) -> String {
         _ => 4,
     };
     let decimals = decimals + more;
-    let text = format!("{size:.decimals$}");
+    let text = fixed(size, decimals);
     let grouped = group(&text);
     if value < 0.0 && text.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
         format!("\u{2212}{grouped}")
