@@ -78,6 +78,9 @@ pub struct SenderConfig {
     pub idle_restart: bool,
     /// SYN exchange before the first data packet; it gives the first RTT sample.
     pub handshake: bool,
+    /// Lost SYNs that leave the initial window as it is: none (RFC 5681 §3.1), or Linux's one (`tcp_init_transfer`), since a timeout of 1 s
+    /// may be spurious (RFC 6298).
+    pub forgiven_syns: u32,
     /// Keep growing for this many further rounds after the algorithm wanted to leave without loss:
     /// the "one round later" of reports. 0 in real runs.
     pub extra_startup_rounds: u32,
@@ -311,6 +314,7 @@ impl SenderConfig {
             send_buffer_max_bytes: 0,
             idle_restart: !era,
             handshake: true,
+            forgiven_syns: u32::from(!era),
             extra_startup_rounds: 0,
             hint: Hint::NONE,
             cubic_beta_1024: 717,

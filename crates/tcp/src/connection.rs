@@ -89,6 +89,7 @@ pub(crate) struct Rules {
     pub(crate) linux_pacer: bool,
     pub(crate) idle_restart: bool,
     pub(crate) handshake: bool,
+    pub(crate) forgiven_syns: u32,
     /// Its algorithm needs history, so that its host remembers what it has seen.
     pub(crate) remembered: bool,
     /// After start-up, too, the rate of every ACK is wanted: an observer, its host, a control by rate.
@@ -249,6 +250,7 @@ impl Connection {
                 linux_pacer: config.linux_pacer,
                 idle_restart: config.idle_restart && !avoid.by_rate(),
                 handshake: config.handshake,
+                forgiven_syns: config.forgiven_syns,
                 remembered,
                 rated: config.sampled || remembered || avoid.by_rate(),
                 max_burst: if config.max_burst_packets == 0 { u32::MAX } else { config.max_burst_packets },

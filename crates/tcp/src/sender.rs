@@ -258,8 +258,8 @@ impl Sender {
         self.connection.take_syn_ack(now, segment);
         self.establish(now);
         let Self { connection: c, agent } = self;
-        // A connection whose SYN was lost begins with one packet (RFC 5681 §3.1).
-        for _ in 1..c.syn.transmissions {
+        // A connection whose SYN was lost begins with one packet.
+        for _ in 1 + c.rules.forgiven_syns..c.syn.transmissions {
             if let Agent::Ns2(agent) = agent {
                 agent.answer_lost_syn(c, now);
             }
