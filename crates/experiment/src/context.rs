@@ -47,6 +47,7 @@ pub fn context(scenario: &Scenario) -> Context {
         bdp_bytes: facts.bdp_bytes,
         buffer_bytes: (facts.buffer_bytes < u64::MAX).then_some(facts.buffer_bytes),
         buffer_stated_bdp: scenario.stated_buffer_bdp(),
+        early_drops: facts.early_drops.unwrap_or_default(),
         mss_bytes,
         header_bytes,
         bottleneck: u32::try_from(scenario.bottleneck).unwrap_or(u32::MAX),
@@ -86,5 +87,16 @@ mod tests {
         assert_eq!((listed.generated, generated.generated), (false, true));
         assert_eq!((generated.mss_bytes, generated.header_bytes), (listed.mss_bytes, listed.header_bytes));
         assert!(generated.wire_factor() > 1.0);
+    }
+
+    #[test]
+    fn what_drops_before_the_queue_is_full_is_said() {
+        let drops = |path: &str| {
+            let text = format!("[path]\nrate = \"50 Mbit/s\"\nrtt = \"50 ms\"\nbuffer = \"1 MB\"\n{path}");
+            context(&Scenario::parse("early", &text, None).unwrap()).early_drops
+        };
+        let random = "queue = { kind = \"random-drop\", above = \"500 kB\", probability = \"25 %\" }\n";
+        assert_eq!(drops(random), "25 % of arrivals dropped above 500 kB");
+        assert_eq!((drops("queue = \"codel\"\n").as_str(), drops("").as_str()), ("CoDel", ""));
     }
 }

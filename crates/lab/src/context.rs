@@ -27,6 +27,9 @@ pub struct Context {
     /// has the packets' own time on the links, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer_stated_bdp: Option<f64>,
+    /// What the bottleneck's queue drops or marks before it is full, in words; empty: nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub early_drops: String,
     /// Payload of a full segment.
     pub mss_bytes: u32,
     /// Headers of every data packet, as the link counts them.

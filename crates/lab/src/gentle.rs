@@ -11,7 +11,7 @@ pub(crate) const COSTS: [Definition; 4] =
 /// A quarter of the largest queue, of the most losses or of the worst harm is worth a word.
 const A_LOT: f64 = 0.25;
 /// So much of the largest cost decides nothing.
-const A_HAIR: f64 = 0.05;
+pub(crate) const A_HAIR: f64 = 0.05;
 
 /// The gentlest of the leader and its equals: none of [`COSTS`] is worse than the leader's by a tenth, their sum, each over the
 /// largest among the equals, is the smallest, and it is smaller than another's by [`A_LOT`].

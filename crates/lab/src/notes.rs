@@ -113,8 +113,7 @@ fn tails(comparison: &Comparison) -> Vec<Note> {
         .filter_map(|arm| Some((arm, arm.metric(&info.id).and_then(tail)?)))
         .map(|(arm, _)| {
             let text = format!(
-                "{} has a long tail, so the interval of its mean is too narrow for 95 %; differences between rows do not \
-                 rest on it.",
+                "{} has a long tail, so the interval of its mean is too narrow for 95 %, and a p value near 0.05 says little.",
                 info.name
             );
             Note::of(&arm.label, text)

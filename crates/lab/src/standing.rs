@@ -25,10 +25,10 @@ pub(crate) fn standing(comparison: &Comparison, arm: &ArmSummary) -> Option<Stri
     let least = if at_least { "≥ " } else { "" };
     let size = format!("{least}{}", size(comparison, pair, arm.yardstick));
     Some(match pair.finding {
-        Finding::Equivalent => format!("{size}, under {}", share(comparison.margin)),
-        Finding::CannotTell if arm.alike.iter().any(|label| label == leader) => {
+        Finding::Equivalent | Finding::CannotTell if arm.alike.iter().any(|label| label == leader) => {
             format!("{size}, the same runs")
         }
+        Finding::Equivalent => format!("{size}, under {}", share(comparison.margin)),
         Finding::CannotTell if pair.same_in_every_run() => format!("{size}, the same in every run"),
         Finding::CannotTell => format!("{size}, uncertain"),
         Finding::Lower | Finding::Higher => size,

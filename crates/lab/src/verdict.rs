@@ -4,7 +4,7 @@ use crate::comparison::{ArmSummary, Comparison, Finding, LeftOut, Pair};
 use crate::explain::short_cause;
 use crate::fares;
 use crate::format::{bytes, count, list, number, of_bdp, quantity, seconds, share, with_interval};
-use crate::gentle::{COSTS, burden, equals};
+use crate::gentle::{A_HAIR, COSTS, burden, equals};
 use crate::metric::{self, Better, MetricInfo};
 use crate::standing::cut_off;
 
@@ -277,6 +277,8 @@ fn gentle(comparison: &Comparison, leader: &ArmSummary) -> Option<String> {
     let others = || equals.iter().filter(|arm| arm.label != gentlest.label);
     let gentler = others().any(|arm| burden(&equals, arm) <= burden(&equals, gentlest));
     let how = if gentler { "among the gentlest" } else { "the gentlest" };
+    let least = others().min_by(|a, b| burden(&equals, a).total_cmp(&burden(&equals, b))).copied();
+    let still = least.filter(|arm| burden(&equals, arm) < burden(&equals, gentlest) - A_HAIR);
     let of = |arm: &ArmSummary, named: bool| {
         let told = COSTS.iter().filter_map(|metric| {
             let info = comparison.info(metric.id)?;
@@ -284,17 +286,20 @@ fn gentle(comparison: &Comparison, leader: &ArmSummary) -> Option<String> {
             let of = |arm: &ArmSummary| arm.of(*metric).map(|summary| summary.mean.max(0.0));
             let differ = of(gentlest)? < 0.9 * of(other)?;
             let value = count_or_quantity(of(arm)?, &info.unit);
-            differ.then(|| if named { format!("{} {value}", info.name) } else { value })
+            // The table's column is of start-up alone.
+            let overall = if *metric == metric::LOST_PACKETS { " overall" } else { "" };
+            differ.then(|| if named { format!("{}{overall} {value}", info.name) } else { value })
         });
         told.collect::<Vec<String>>().join(", ")
     };
     let here = of(gentlest, true);
     (!here.is_empty()).then(|| {
         format!(
-            "Of these equals, {} is {how}: {here} ({}: {}).",
+            "Of these equals, {} is {how}: {here} ({}: {}{}).",
             gentlest.label,
             other.label,
-            of(other, false)
+            of(other, false),
+            still.map_or(String::new(), |arm| format!("; gentler still, {}: {}", arm.label, of(arm, false)))
         )
     })
 }

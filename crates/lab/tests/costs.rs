@@ -111,12 +111,33 @@ fn among_equals_the_gentlest_is_named() {
     let comparison = judge(&runs, &options());
     assert_eq!(comparison.leader.as_deref(), Some("slow_start"));
     assert_eq!(comparison.gentlest.as_deref(), Some("enhanced"), "limited is gentler and no equal");
-    let fact = "Of these equals, enhanced is the gentlest: queue peak 61.0 ms, packets lost 0 (slow_start: 2.00 s, 3478).";
+    let fact = "Of these equals, enhanced is the gentlest: queue peak 61.0 ms, packets lost overall 0 (slow_start: 2.00 s, 3478).";
     assert!(
         Words::of(&comparison).facts.iter().any(|said| said == fact),
         "{:?}",
         Words::of(&comparison).facts
     );
+}
+
+#[test]
+fn a_leader_that_another_betters_stands_first_and_names_it() {
+    let of = |arm, time: f64, queue: f64, lost: f64| {
+        (1..=4).map(move |seed| {
+            let time = time + seed as f64 / 100.0;
+            run(arm, seed, &[("download_time", time), ("queue_peak", queue), ("lost_packets", lost)])
+        })
+    };
+    let rows = of("slow_start", 8.0, 39.6, 98.0)
+        .chain(of("best", 8.001, 32.4, 0.0))
+        .chain(of("paced", 8.2, 23.4, 0.0));
+    let comparison = judge(&rows.collect::<Vec<_>>(), &options());
+    let fact = "Of these equals, best is among the gentlest: queue peak 32.4 ms, packets lost overall 0 (slow_start: 39.6 ms, 98; \
+                gentler still, paced: 23.4 ms, 0).";
+    let facts = Words::of(&comparison).facts;
+    assert!(facts.iter().any(|said| said == fact), "{facts:?}");
+    let table = text(&comparison, &TextStyle::default());
+    let line = |label: &str| table.lines().position(|line| line.starts_with(label)).expect("a row");
+    assert!(line("best ") < line("slow_start ") && line("slow_start ") < line("paced "), "{table}");
 }
 
 #[test]

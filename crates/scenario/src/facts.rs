@@ -71,6 +71,7 @@ impl Scenario {
                     capacity: vec![(Time::ZERO, Rate::default())],
                     bdp_bytes: 0,
                     buffer_bytes: u64::MAX,
+                    early_drops: None,
                 }),
         }
     }
@@ -169,7 +170,7 @@ impl Scenario {
         let Measured { base_rtt, bdp_bytes, .. } = measured;
         let Some(bottleneck) = measured.bottleneck else {
             let capacity = vec![(Time::ZERO, Rate::from_bits_per_s(u64::MAX))];
-            return PathFacts { base_rtt, capacity, bdp_bytes, buffer_bytes: u64::MAX };
+            return PathFacts { base_rtt, capacity, bdp_bytes, buffer_bytes: u64::MAX, early_drops: None };
         };
         let payload = |bits: u64| share(bits, sender.mss_bytes, sender.mss_bytes + sender.header_bytes);
         let capacity = timeline(&sustained(bottleneck), self.stop.after)
@@ -181,7 +182,13 @@ impl Scenario {
             Limit::Packets(packets) => packets.saturating_mul(u64::from(sender.mss_bytes)),
             Limit::Unlimited => u64::MAX,
         };
-        PathFacts { base_rtt, capacity, bdp_bytes, buffer_bytes }
+        PathFacts {
+            base_rtt,
+            capacity,
+            bdp_bytes,
+            buffer_bytes,
+            early_drops: crate::queue::early_drops(&bottleneck.queue),
+        }
     }
 
     fn measure(&self, from: usize, to: usize, sender: &SenderConfig, ack: u32) -> Measured<'_> {

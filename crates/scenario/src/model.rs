@@ -354,6 +354,8 @@ pub struct PathFacts {
     pub bdp_bytes: u64,
     /// Payload bytes that fit into the bottleneck's queue; `u64::MAX`: unlimited.
     pub buffer_bytes: u64,
+    /// What its queue drops or marks before it is full, in words.
+    pub early_drops: Option<String>,
 }
 
 #[cfg(test)]

@@ -139,6 +139,19 @@ pub(crate) fn in_words(queue: &QueueConfig) -> String {
     }
 }
 
+/// What a queue drops or marks before it is full: `CoDel`, `25 % of arrivals dropped above 18 MB`.
+pub(crate) fn early_drops(queue: &QueueConfig) -> Option<String> {
+    match queue {
+        QueueConfig::DropTail { .. } => None,
+        QueueConfig::Red { ecn, .. } => Some(format!("RED{}", if *ecn { " with ECN" } else { "" })),
+        QueueConfig::CoDel { ecn, .. } => Some(format!("CoDel{}", if *ecn { " with ECN" } else { "" })),
+        QueueConfig::RandomDrop { above_bytes, probability, .. } => {
+            Some(format!("{} of arrivals dropped above {}", percent(*probability), bytes(*above_bytes)))
+        }
+        QueueConfig::Policer { rate, .. } => Some(format!("policed to {rate}")),
+    }
+}
+
 fn marking(ecn: bool) -> &'static str {
     if ecn { ", with ECN" } else { "" }
 }

@@ -114,6 +114,9 @@ pub(super) fn path_facts(context: &Context, met: Option<&Met>) -> Vec<String> {
             None => "unlimited buffer".to_owned(),
         });
     }
+    if !context.early_drops.is_empty() {
+        parts.push(context.early_drops.clone());
+    }
     if context.generated {
         parts.push(format!("generated flows for {}", seconds(context.end_s)));
     } else if let Some(size) = context.size_bytes {
@@ -121,6 +124,12 @@ pub(super) fn path_facts(context: &Context, met: Option<&Met>) -> Vec<String> {
         parts.push(match context.flows_under_test {
             ..=1 => format!("{size} to send"),
             flows => format!("{flows} flows of {size} each to send"),
+        });
+    } else if context.end_s > 0.0 {
+        let end = seconds(context.end_s);
+        parts.push(match context.flows_under_test {
+            ..=1 => format!("data for {end}"),
+            flows => format!("{flows} flows within {end}"),
         });
     }
     parts
@@ -137,13 +146,15 @@ fn rows(comparison: &Comparison) -> (Vec<&ArmSummary>, Vec<&ArmSummary>) {
             let key = |arm: &ArmSummary| {
                 let summary = arm.metric(&comparison.primary);
                 (
+                    // It may be the gentlest of several that are equally fast.
+                    comparison.leader.as_ref() != Some(&arm.label),
                     // What did not get anywhere comes last.
                     std::cmp::Reverse(summary.map_or(0, |s| if s.n == 0 { 0 } else { s.n + s.unfinished() })),
                     summary.map_or(f64::INFINITY, |s| sign * s.mean),
                 )
             };
             let (a, b) = (key(a), key(b));
-            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+            a.0.cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.total_cmp(&b.2))
         });
     }
     (contenders, yardsticks)

@@ -64,6 +64,7 @@ pub(crate) fn sample_context() -> Context {
         bdp_bytes,
         buffer_bytes: Some(bdp_bytes),
         buffer_stated_bdp: None,
+        early_drops: String::new(),
         mss_bytes: 1448,
         header_bytes: 52,
         bottleneck: 0,

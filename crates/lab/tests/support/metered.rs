@@ -18,6 +18,7 @@ pub(crate) fn context() -> Context {
         bdp_bytes: 100_000,
         buffer_bytes: Some(50_000),
         buffer_stated_bdp: None,
+        early_drops: String::new(),
         mss_bytes: MSS as u32,
         header_bytes: 100,
         bottleneck: 0,

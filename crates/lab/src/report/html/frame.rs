@@ -144,7 +144,9 @@ pub(super) fn fact_list(html: &mut Html, path: &Context) {
                 }
                 _ => share,
             };
-            fact("Buffer", &show(bytes as f64, "bytes"), &share);
+            let early =
+                if path.early_drops.is_empty() { String::new() } else { format!("; {}", path.early_drops) };
+            fact("Buffer", &show(bytes as f64, "bytes"), &(share + &early));
         }
     }
     match path.size_bytes {

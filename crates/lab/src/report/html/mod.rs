@@ -56,7 +56,7 @@ pub fn render_sides(both: &SideBySide, words: &SidesWords, places: &[&str]) -> S
     sides::page(&both, words, places)
 }
 
-/// Best first in the deciding metric, those with the most values before others, yardsticks last: one order for every table, legend and chart of the page.
+/// The leader, then best first in the deciding metric, those with the most values before others, yardsticks last: one order for every table, legend and chart of the page.
 fn ordered(comparison: &Comparison) -> Vec<ArmSummary> {
     let primary = comparison.metrics.iter().find(|metric| metric.id == comparison.primary);
     let sign = if primary.is_some_and(|metric| metric.better == Better::Higher) { -1.0 } else { 1.0 };
@@ -66,7 +66,12 @@ fn ordered(comparison: &Comparison) -> Vec<ArmSummary> {
     let mut arms = comparison.arms.clone();
     arms.sort_by(|a, b| {
         let ((n_a, mean_a), (n_b, mean_b)) = (primary(a), primary(b));
-        a.yardstick.cmp(&b.yardstick).then(n_b.cmp(&n_a)).then(mean_a.total_cmp(&mean_b))
+        let led = |arm: &ArmSummary| comparison.leader.as_ref() != Some(&arm.label);
+        a.yardstick
+            .cmp(&b.yardstick)
+            .then(led(a).cmp(&led(b)))
+            .then(n_b.cmp(&n_a))
+            .then(mean_a.total_cmp(&mean_b))
     });
     arms
 }
