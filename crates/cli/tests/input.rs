@@ -42,6 +42,7 @@ fn bad_input_names_the_field_and_what_is_allowed() {
         (&["compare", "--sweep", "algorithm.hystart.low_window=1,1"], &["--sweep", "twice"]),
         (&["compare", "--sweep", "path.buffer=1bdp,1bdp"], &["--sweep", "twice"]),
         (&["compare", "--set", "path.buffer=0"], &["path.buffer", "at least one packet"]),
+        (&["compare", "--set", "path.buffer=0bdp"], &["path.buffer", "at least one packet"]),
         (&["explain", "donload_time"], &["donload_time", "similar names: download_time,", "ramp list"]),
         (&["compare", "nowhere"], &["nowhere", "geo-satellite"]),
         (&["compare", "missing.toml"], &["missing.toml"]),

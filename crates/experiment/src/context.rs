@@ -96,7 +96,7 @@ mod tests {
             context(&Scenario::parse("early", &text, None).unwrap()).early_drops
         };
         let random = "queue = { kind = \"random-drop\", above = \"500 kB\", probability = \"25 %\" }\n";
-        assert_eq!(drops(random), "25 % of arrivals dropped above 500 kB");
+        assert_eq!(drops(random), "25 % of arrivals dropped above 1.59 BDP");
         assert_eq!((drops("queue = \"codel\"\n").as_str(), drops("").as_str()), ("CoDel", ""));
     }
 }

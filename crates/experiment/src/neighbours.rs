@@ -90,7 +90,14 @@ impl Around {
         }
         let (neighbourhood, paths) = neighbourhood(scenario, count, first_seed)?;
         if paths.is_empty() {
-            return Ok(None);
+            // Without a wish, a scenario whose every value is certain has no neighbours.
+            return match self.paths {
+                None => Ok(None),
+                Some(_) => Err(ExperimentError::request(
+                    "neighbours",
+                    "has nothing to vary here: state ranges in `[uncertain]`, or with `--uncertain FIELD=RANGE`",
+                )),
+            };
         }
         let planned = |row: &Row| PlannedRow { departures: None, ..PlannedRow::new(row, scenario) };
         let directory = scenario.directory.as_ref().filter(|_| !scenario.files.is_empty());

@@ -39,7 +39,8 @@ pub struct Comparison {
     /// Paired differences of every metric: each contender against the leader and the baseline, and
     /// every arm against the yardstick.
     pub pairs: Vec<Pair>,
-    /// Label of the contender with the best mean of the primary metric.
+    /// Label of the contender with the best mean of the primary metric; of those within a thousandth of it, the one that fills queues, loses
+    /// packets and harms others the least.
     pub leader: Option<String>,
     /// Of the leader and the rows within the margin of it, the label of the one that fills queues, loses packets and harms
     /// others the least; `None`: the leader has no equal, or none of them is gentler than the rest.
@@ -49,7 +50,7 @@ pub struct Comparison {
     pub baseline: Option<String>,
     /// Label of the yardstick.
     pub yardstick: Option<String>,
-    /// Differences within this share either way count as none.
+    /// Ratios from 1 / (1 + this share) to 1 + this share count as no difference.
     pub margin: f64,
     /// Accuracy of the path, where it was played in real time.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -76,7 +76,13 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<Note> {
     notes.extend(means_apart(comparison, info));
     notes.extend(cost_to_others(comparison));
     if !comparison.context.chance {
-        notes.push(Note::of_all("This path has no randomness: one run suffices."));
+        let others = comparison.arms.iter().any(|arm| arm.of(metric::OTHERS_GOODPUT).is_some());
+        notes.push(Note::of_all(if others || comparison.context.of_several() {
+            "Nothing here is random, so a run repeats exactly. But flows that compete meet in one phase of many: `start-jitter` on a \
+             flow, with more runs, shows what another start would change."
+        } else {
+            "This path has no randomness: one run suffices."
+        }));
     } else if planned == 1 {
         notes.push(Note::of_all("One run each: nothing here has an interval."));
     }

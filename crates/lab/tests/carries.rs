@@ -113,7 +113,7 @@ fn an_unfinished_run_is_later_than_the_end() {
     let comparison = sample_comparison().with_neighbours(&neighbourhood, &records);
     assert_eq!(carries(&comparison).decided, 63);
     let said = sentence(&comparison);
-    assert!(said.contains("on 41 of 63 neighbouring paths (1 more is without a result); "), "{said}");
+    assert!(said.contains("on 41 of 63 neighbouring paths (1 more is undecided); "), "{said}");
     let share = comparison.arms.iter().find(|arm| arm.label == "best").unwrap().carries.unwrap();
     assert!((share - 41.0 / 63.0).abs() < 1e-12);
     assert!(html::render(&comparison).contains("(41 of 63)</td>"), "the report's table has both numbers");
@@ -130,7 +130,7 @@ fn without_a_leader_the_row_that_carries_furthest_is_named() {
     let said = sentence(&comparison.with_neighbours(&neighbourhood, &records));
     assert!(
         said.starts_with(
-            "paced carries furthest: it is within 5 % of the fastest on 62 of 62 neighbouring paths (2 more are without a result)."
+            "paced carries furthest: it is within 5 % of the fastest on 62 of 62 neighbouring paths (2 more are undecided)."
         ),
         "{said}"
     );
@@ -142,7 +142,7 @@ fn a_rival_without_results_is_compared_where_both_have_one() {
     records.retain(|record| record.provenance.arm != "hystart" || record.provenance.seed != 3);
     let comparison = sample_comparison().with_neighbours(&neighbourhood, &records);
     assert_eq!(carries(&comparison).decided, 63, "a path without a run of every row decides nothing");
-    assert!(sentence(&comparison).contains("(1 more is without a result)"), "{}", sentence(&comparison));
+    assert!(sentence(&comparison).contains("(1 more is undecided)"), "{}", sentence(&comparison));
 }
 
 #[test]

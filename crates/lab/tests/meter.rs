@@ -88,7 +88,7 @@ fn an_exit_without_loss_ends_startup_at_once() {
             ("startup_utilisation", 0.15),
             ("startup_lost_packets", 0.0),
             ("startup_loss", 0.0),
-            ("startup_share", 30.0 / 70.0),
+            ("startup_share", 30_000.0 / 500_000.0),
             ("overshoot", 0.0),
         ],
     );

@@ -245,7 +245,7 @@ impl<'a> Value<'a> {
         let none = self.integer() == Some(0);
         let buffer = if none { Buffer::Bytes(0) } else { self.quantity(units::buffer, units::BUFFER)? };
         match buffer {
-            Buffer::Packets(0) | Buffer::Bytes(0) => {
+            Buffer::Packets(0) | Buffer::Bytes(0) | Buffer::Bdp(..=0.0) => {
                 Err(self.wrong("a queue holds at least one packet", units::BUFFER))
             }
             Buffer::Bytes(n) if n > BYTES_MAX => {

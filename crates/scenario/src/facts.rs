@@ -173,6 +173,7 @@ impl Scenario {
             return PathFacts { base_rtt, capacity, bdp_bytes, buffer_bytes: u64::MAX, early_drops: None };
         };
         let payload = |bits: u64| share(bits, sender.mss_bytes, sender.mss_bytes + sender.header_bytes);
+        let on_wire = |bytes: u64| share(bytes, sender.mss_bytes + sender.header_bytes, sender.mss_bytes);
         let capacity = timeline(&sustained(bottleneck), self.stop.after)
             .into_iter()
             .map(|(at, rate)| (at, Rate::from_bits_per_s(payload(rate.bits_per_s()))))
@@ -187,7 +188,7 @@ impl Scenario {
             capacity,
             bdp_bytes,
             buffer_bytes,
-            early_drops: crate::queue::early_drops(&bottleneck.queue),
+            early_drops: crate::queue::early_drops(&bottleneck.queue, on_wire(bdp_bytes)),
         }
     }
 

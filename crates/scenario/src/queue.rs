@@ -139,14 +139,20 @@ pub(crate) fn in_words(queue: &QueueConfig) -> String {
     }
 }
 
-/// What a queue drops or marks before it is full: `CoDel`, `25 % of arrivals dropped above 18 MB`.
-pub(crate) fn early_drops(queue: &QueueConfig) -> Option<String> {
+/// What a queue drops or marks before it is full: `CoDel`, `25 % of arrivals dropped above 1.6 BDP`. `bdp` is in bytes as the queue counts
+/// them.
+pub(crate) fn early_drops(queue: &QueueConfig, bdp: u64) -> Option<String> {
     match queue {
         QueueConfig::DropTail { .. } => None,
         QueueConfig::Red { ecn, .. } => Some(format!("RED{}", if *ecn { " with ECN" } else { "" })),
         QueueConfig::CoDel { ecn, .. } => Some(format!("CoDel{}", if *ecn { " with ECN" } else { "" })),
         QueueConfig::RandomDrop { above_bytes, probability, .. } => {
-            Some(format!("{} of arrivals dropped above {}", percent(*probability), bytes(*above_bytes)))
+            let above = if bdp > 0 {
+                format!("{:.2} BDP", *above_bytes as f64 / bdp as f64)
+            } else {
+                bytes(*above_bytes)
+            };
+            Some(format!("{} of arrivals dropped above {above}", percent(*probability)))
         }
         QueueConfig::Policer { rate, .. } => Some(format!("policed to {rate}")),
     }

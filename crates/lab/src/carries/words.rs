@@ -74,12 +74,12 @@ fn sentence(comparison: &Comparison, carries: &Carries) -> String {
     text + &against(comparison, carries, leader) + &rest
 }
 
-/// " (2 more are without a result)": paths that the shares leave out.
+/// " (2 more are undecided)": paths that the shares leave out.
 fn without(carries: &Carries) -> String {
     match carries.undecided() {
         0 => String::new(),
-        1 => " (1 more is without a result)".to_owned(),
-        more => format!(" ({more} more are without a result)"),
+        1 => " (1 more is undecided)".to_owned(),
+        more => format!(" ({more} more are undecided)"),
     }
 }
 

@@ -84,7 +84,11 @@ impl Metric for StartupTotals {
             mean(&|_, _, end| {
                 over(end.dropped_packets as f64 * mss, end.sent_bytes as f64).filter(|_| mss > 0.0)
             }),
-            mean(&|_, test, end| over(end.delivered_bytes as f64, test.last.delivered_bytes as f64)),
+            mean(&|flow, test, end| {
+                // The last sample may come before the last ACKs.
+                let all = flow.completed.and(flow.size_bytes).unwrap_or(test.last.delivered_bytes);
+                over(end.delivered_bytes as f64, all as f64)
+            }),
         ]
     }
 }

@@ -74,11 +74,11 @@ fn heading(comparison: &Comparison) -> String {
     format!("{}: {}", comparison.provenance.scenario, parts.join(", "))
 }
 
-/// "buffer 1.00 BDP", or why it is not the number that was typed.
+/// "buffer 1.00 BDP", or why it is not the number that the scenario states.
 fn buffer_text(found: f64, stated: Option<f64>) -> String {
     let found = number(found);
     match stated.filter(|stated| number(*stated) != found) {
-        Some(stated) => format!("buffer {found} BDP (typed: {stated} bdp, of the delay alone)"),
+        Some(stated) => format!("buffer {found} BDP ({stated} bdp, of the delay alone)"),
         None => format!("buffer {found} BDP"),
     }
 }

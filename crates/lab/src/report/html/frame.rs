@@ -140,7 +140,7 @@ pub(super) fn fact_list(html: &mut Html, path: &Context) {
             let share = path.over_bdp(bytes as f64).map_or(String::new(), |share| show(share, "BDP"));
             let share = match path.buffer_stated_bdp {
                 Some(stated) if show(stated, "BDP") != share && !varies => {
-                    format!("{share}; typed: {stated} bdp, of the delay alone")
+                    format!("{share}; {stated} bdp, of the delay alone")
                 }
                 _ => share,
             };
