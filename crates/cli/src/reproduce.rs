@@ -39,7 +39,7 @@ Examples:
   ramp reproduce --all --quick                    everything, with fewer runs and points
   ramp reproduce --list                           what there is
   ramp reproduce hystart-fig9c --show             its file: set-up, claims, reasons
-  ramp reproduce hystart-fig9c --set receiver.acks=delayed
+  ramp reproduce hystart-fig9c --set receiver.quick-acks=4
                                                   the same with another value
   ramp reproduce my-figure.toml                   an experiment of your own (docs/guide/reproduce.md)
   ramp reproduce my-paper/                        all experiments of a folder of your own

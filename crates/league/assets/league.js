@@ -49,11 +49,17 @@ const weightOf = (path) => state.weights[paths[path].access] / counts[paths[path
 const played = paths.map(() => new Set());
 for (const [path, size] of cases) played[path].add(size);
 
+/* Pooled: the large sizes, or all of a path that has none of them. */
+const pooled = paths.map((_, path) => {
+  const small = data.large.every((size) => size >= paths[path].sizes);
+  return [...played[path]].filter((size) => small || data.large.includes(size));
+});
+
 /* Cases that count, with their weights: of a path with three sizes each a third. */
 function counted() {
-  const chosen = state.size === "pooled" ? data.pooled : [Number(state.size)];
   const list = [];
   cases.forEach(([path, size], index) => {
+    const chosen = state.size === "pooled" ? pooled[path] : [Number(state.size)];
     if (!chosen.includes(size)) return;
     const of = chosen.filter((other) => played[path].has(other)).length;
     const weight = weightOf(path) / of;

@@ -140,7 +140,7 @@ impl League {
     /// Writes the table, the download times, everything kept of the runs, and the page, which `command` makes again, to a directory.
     /// A part of a population, or of the algorithms, has files of its own.
     pub fn write(&self, directory: &Path, judged: &Table, command: &str) -> Result<Files> {
-        let stem = self.stem();
+        let stem = self.stem(judged);
         let write = |ending: &str, text: &str| -> Result<PathBuf> {
             let path = directory.join(format!("{stem}{ending}"));
             write_whole(&path, |file| file.write_all(text.as_bytes()))?;
@@ -156,12 +156,14 @@ impl League {
         Ok(Files { json, csv, report })
     }
 
-    /// `league-public`; with a digest of what is asked for if that is a part, or with settings. For the paths of a file, `league-FILE`.
-    fn stem(&self) -> String {
+    /// `league-public`; with a digest of what is asked for if that is a part, or with settings or weights. For the paths of a file,
+    /// `league-FILE`.
+    fn stem(&self, judged: &Table) -> String {
         let file = Path::new(&self.name);
         let name = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let name = format!("league-{}", name.unwrap_or_else(|| "paths".to_owned()));
-        let plain = self.title == self.name;
+        let alike = judged.weights.windows(2).all(|pair| (pair[0].1 - pair[1].1).abs() < 1e-9);
+        let plain = self.title == self.name && alike;
         if file.extension().is_some() && plain {
             return name;
         }
@@ -173,8 +175,11 @@ impl League {
         }
         let paths: Vec<&str> = self.paths.iter().map(|path| path.name.as_str()).collect();
         let mut asked = serde_json::to_vec(&(labels, paths, &self.sizes, self.seeds)).expect("plain data");
-        if !plain {
+        if self.title != self.name {
             asked.extend(self.title.as_bytes());
+        }
+        if !alike {
+            asked.extend(serde_json::to_vec(&judged.weights).expect("plain data"));
         }
         format!("{name}-{}", hexadecimal(&Sha256::digest(asked)[..3]))
     }

@@ -29,7 +29,7 @@ pub const TIME: [Column; 12] = [
     ),
     ("extra RTTs", "round trips more than `ideal`, median"),
     ("> 2×", "share of paths and sizes where it takes over twice as long as `ideal`"),
-    ("fastest", "share where no other row is faster"),
+    ("fastest", "share where no other row is faster by more than 0.1 %"),
     ("within 5 %", "share where it is within 5 % of the fastest row"),
     ("slower than slow start", "share where it takes over 5 % longer than slow start"),
 ];

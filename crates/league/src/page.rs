@@ -32,6 +32,9 @@ struct Data<'a> {
     large_bdp: f64,
     near: f64,
     sizes: Vec<Size>,
+    /// Sizes that are pooled on a path that has any of them.
+    large: Vec<usize>,
+    /// All that are pooled.
     pooled: Vec<usize>,
     access: Vec<Access<'a>>,
     features: Vec<Named>,
@@ -81,6 +84,8 @@ struct PathData<'a> {
     name: &'a str,
     access: usize,
     clean: bool,
+    /// So many of the sizes fit into its file.
+    sizes: usize,
     f: Vec<f64>,
     /// As a scenario file, for the playground.
     text: &'a str,
@@ -374,7 +379,8 @@ fn data<'a>(league: &'a League, table: &'a Table) -> Data<'a> {
         large_bdp: LARGE_BDP_PACKETS,
         near: NEAR,
         sizes: league.sizes.iter().map(|bytes| Size { name: text::size(*bytes) }).collect(),
-        pooled: league.pooled(),
+        large: league.pooled(),
+        pooled: (0..league.sizes.len()).filter(|size| table.pooled.contains(&league.sizes[*size])).collect(),
         access: (table.weights.iter())
             .map(|(id, weight)| Access {
                 id,
@@ -389,6 +395,7 @@ fn data<'a>(league: &'a League, table: &'a Table) -> Data<'a> {
                 name: &path.name,
                 access: table.weights.iter().position(|(kind, _)| *kind == path.access).unwrap_or(0),
                 clean: path.features.is_clean(),
+                sizes: path.sizes,
                 f: path.features.0.iter().map(|value| short(*value)).collect(),
                 text: &path.text,
             })

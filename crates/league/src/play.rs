@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
+use rampcc::figures::counted;
 use rampcc_backend::Backend;
 use rampcc_experiment::{
     Ahead, ExperimentError, Progress, Result, Row, Run, Store, Workers, check, comparisons, context, digest,
@@ -207,7 +208,7 @@ impl Request<'_> {
             candidate: row.code.is_some(),
         };
         let of_each = pair_paths.paths.len() * pairs::SEEDS as usize;
-        Ok(League {
+        let league = League {
             name: self.population.name.clone(),
             title: self.population.title(),
             sizes: self.sizes.clone(),
@@ -219,7 +220,14 @@ impl Request<'_> {
             crowds,
             runs: counts.runs,
             found: counts.found,
-        })
+        };
+        if league.times().cases.is_empty() {
+            return Err(ExperimentError::Input {
+                message: format!("`ideal` ends no download on the {}", counted(league.paths.len(), "path")),
+                help: Some("a longer `duration`, or a smaller `size`".to_owned()),
+            });
+        }
+        Ok(league)
     }
 
     /// A path without its outcomes yet.

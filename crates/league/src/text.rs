@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use rampcc::figures::{fixed, span};
+use rampcc::figures::{counted, fixed, span};
 use rampcc_lab::report::csv_line;
 
 use crate::columns;
 use crate::judge::{Condition, NEAR, Standing, Table};
+use crate::play::POOLED_FROM;
 
 /// A table as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,13 +145,22 @@ pub fn legend(table: &Table) -> String {
     let beside =
         table.standings.iter().find_map(|standing| standing.harm.as_ref()).map_or(0, |harm| harm.paths);
     let mut words = format!(
-        "{}{} paths ({}), {} pooled; {beside} paths have a running flow. Differences below {:.0} % count as none.",
+        "{}{} ({}), {} pooled; {beside} paths have a running flow. Differences below {:.0} % count as none.",
         table.edition.map_or(String::new(), |edition| format!("{edition}: ")),
-        table.paths,
+        counted(table.paths, "path"),
         kinds.join(", "),
         pooled.join(", "),
         100.0 * NEAR,
     );
+    if table.pooled.first().is_some_and(|least| *least < POOLED_FROM)
+        && table.pooled.last().is_some_and(|most| *most >= POOLED_FROM)
+    {
+        write!(words, " Paths without a download of {} count by their smaller ones.", size(POOLED_FROM))
+            .expect("a string grows");
+    }
+    if table.paths == 1 {
+        words.push_str(" One path says nothing of others: no row has a place of its own.");
+    }
     if table.standings.iter().any(|standing| standing.among.is_some()) {
         write!(
             words,

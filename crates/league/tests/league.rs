@@ -222,6 +222,41 @@ fn a_path_left_out_leaves_its_weight_to_those_of_its_access_type() {
     assert!(text::csv(&league).contains("\nlong,\"near, by radio\",100000,slow_start,"));
 }
 
+#[test]
+fn a_path_whose_downloads_are_all_small_counts_by_those() {
+    let place = Place::new("league-small");
+    let text = PATHS.replacen("size = \"1 MB\"", "size = \"100 kB\"", 1);
+    let population = || Population::parse("mine.toml", &text, None).unwrap();
+    let league = play(&Request { population: population(), ..request(&place, &NAMES) });
+    let table = league.judge(&Weights::default());
+    assert_eq!((table.pooled.as_slice(), table.weights.len()), ([100_000, 1_000_000].as_slice(), 2));
+    assert!(text::legend(&table).contains("Paths without a download of 1 MB count by their smaller ones."));
+    let times = league.times();
+    let row = league.row("slow_start").unwrap();
+    let over = |name: &str, size: usize| {
+        let of_path = |case: &Case| league.paths[case.path].name == name && case.size == size;
+        times.over[row][times.cases.iter().position(of_path).unwrap()].ideal
+    };
+    let mean = (over("short", 0) * (over("long", 1) * over("beside", 1)).sqrt()).sqrt();
+    assert!((standing(&league, "slow_start").ideal.mean - mean).abs() < 1e-9, "{mean}");
+
+    // Other weights have files of their own.
+    let weights = Weights::parse("mix.toml", "near = 3\nfar = 1\n", &population()).unwrap();
+    let files =
+        [&table, &league.judge(&weights)].map(|table| league.write(&place.0, table, "ramp").unwrap().report);
+    assert_ne!(files[0], files[1]);
+}
+
+#[test]
+fn what_ideal_never_ends_is_an_error() {
+    let place = Place::new("league-nothing");
+    let text = "[short]\naccess = \"near\"\nsize = \"1 MB\"\nduration = \"50 ms\"\npath.rate = \"20 Mbit/s\"\npath.rtt = \"80 ms\"\n";
+    let population = Population::parse("mine.toml", text, None).unwrap();
+    let asked = Request { population, ..request(&place, &NAMES) };
+    let error = asked.play(&(), &AtomicBool::new(false)).err().expect("nothing is compared").to_string();
+    assert!(error.contains("`ideal` ends no download on the 1 path"), "{error}");
+}
+
 /// Clean paths whose pipes hold from one packet to 3400.
 const CLEAN: &str = "\
 [tiny]

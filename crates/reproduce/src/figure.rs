@@ -357,7 +357,8 @@ fn of_runs(plot: &PlotPlan, measures: &Measures<'_>, point: usize, arms: &[usize
         let Some(run) = runs.first() else { continue };
         let until = plot.until.unwrap_or(f64::INFINITY);
         for (flow, curve) in curves(&plot.metric, run) {
-            let curve: Vec<(f64, f64)> = curve.into_iter().filter(|(t, _)| *t <= until).collect();
+            let shown = curve.into_iter().filter(|(t, _)| *t <= until);
+            let curve: Vec<(f64, f64)> = shown.map(|(t, y)| (t, y * plot.metric.scale)).collect();
             let many = flow.is_some() && arms.len() > 1;
             let style = if arms.len() > 1 { arm } else { flow.unwrap_or(arm) };
             let label = match flow {

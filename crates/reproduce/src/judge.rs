@@ -349,7 +349,9 @@ fn contradiction(
         }
         shown.push((written.clone(), found.measured));
     }
-    Ok(Contradiction { why: proof.why.clone(), proof: shown })
+    // It was written of the paper's own bed.
+    let of_its_bed = if plan.extent.variant.is_some() { "on the paper's bed: " } else { "" };
+    Ok(Contradiction { why: format!("{of_its_bed}{}", proof.why), proof: shown })
 }
 
 /// A reason that names a choice counts where the claim holds with one of its values.

@@ -38,11 +38,16 @@ pub(super) struct Pair {
 
 /// The weighted mean of the differences as a ratio, and where it lies for 95 % of the populations that have as many paths of each
 /// access type, drawn from these with replacement. The draws are the same in every call, so equal values give equal intervals.
+/// `None` below two paths: one says nothing of others.
 pub(super) fn interval(pairs: &[Pair]) -> Option<Interval> {
+    if pairs.len() < 2 {
+        return None;
+    }
     let ratio = libm::exp(mean(pairs.iter().copied())?);
     let types = pairs.iter().map(|pair| pair.access).max()? + 1;
     let strata: Vec<Vec<Pair>> =
         (0..types).map(|kind| pairs.iter().filter(|pair| pair.access == kind).copied().collect()).collect();
+    let strata = collapsed(strata);
     let mut random = Pcg64Mcg::seed_from_u64(0);
     let mut means: Vec<f64> = (0..RESAMPLES)
         .filter_map(|_| {
@@ -63,10 +68,11 @@ pub(super) fn resamples(access: &[&str], draws: usize) -> Vec<Vec<f64>> {
     for (path, kind) in access.iter().enumerate() {
         strata.entry(kind).or_default().push(path);
     }
+    let strata = collapsed(strata.into_values().collect());
     let mut random = Pcg64Mcg::seed_from_u64(0);
     let mut draw = || {
         let mut times = vec![0.0; access.len()];
-        for stratum in strata.values() {
+        for stratum in &strata {
             for _ in stratum {
                 times[stratum[random.random_range(0..stratum.len())]] += 1.0;
             }
@@ -74,6 +80,20 @@ pub(super) fn resamples(access: &[&str], draws: usize) -> Vec<Vec<f64>> {
         times
     };
     (0..draws).map(|_| draw()).collect()
+}
+
+/// Strata of two members and more: those of one are put together, or with the smallest of the others where there is one only. A member that is
+/// alone would be drawn every time, and its stratum would seem to have no spread (collapsed strata; Cochran 1977, §5A.12).
+fn collapsed<T>(strata: Vec<Vec<T>>) -> Vec<Vec<T>> {
+    let (alone, mut strata): (Vec<Vec<T>>, Vec<Vec<T>>) =
+        strata.into_iter().filter(|stratum| !stratum.is_empty()).partition(|stratum| stratum.len() == 1);
+    let alone: Vec<T> = alone.into_iter().flatten().collect();
+    match strata.iter_mut().min_by_key(|stratum| stratum.len()) {
+        Some(smallest) if alone.len() == 1 => smallest.extend(alone),
+        _ if alone.is_empty() => {}
+        _ => strata.push(alone),
+    }
+    strata
 }
 
 fn mean(pairs: impl Iterator<Item = Pair>) -> Option<f64> {
@@ -102,6 +122,26 @@ mod tests {
             assert!((value - libm::exp(0.3)).abs() < 1e-12, "{found:?}");
         }
         assert!(!found.tied());
+    }
+
+    #[test]
+    fn a_path_that_is_alone_of_its_type_is_drawn_with_others() {
+        assert_eq!(interval(&pairs(&[&[0.1]])), None);
+        let eight =
+            interval(&pairs(&[&[0.4], &[-0.3], &[0.2], &[-0.1], &[0.1], &[-0.2], &[0.3], &[-0.3]])).unwrap();
+        assert!(eight.tied() && eight.high / eight.low > 1.2, "{eight:?}");
+        // With the smallest of the others.
+        assert_eq!(
+            collapsed(vec![vec![1, 2, 3], vec![4], vec![], vec![5, 6]]),
+            [vec![1, 2, 3], vec![5, 6, 4]]
+        );
+        assert_eq!(collapsed(vec![vec![1], vec![2, 3], vec![4]]), [vec![2, 3], vec![1, 4]]);
+        assert_eq!(collapsed(vec![vec![7]]), [[7]]);
+        let drawn = resamples(&["a", "b"], 20);
+        assert!(
+            drawn.iter().any(|times| times[0] > 1.5) && drawn.iter().any(|times| times[1] > 1.5),
+            "{drawn:?}"
+        );
     }
 
     #[test]

@@ -68,7 +68,10 @@ pub(super) fn resampled(
 impl<'a> Judge<'a> {
     fn new(league: &'a League, times: &'a Times, weights: &Weights) -> Self {
         let sizes = league.pooled();
-        let of_pool = |case: &super::Case| sizes.contains(&case.size);
+        let is_large = |case: &super::Case| sizes.contains(&case.size);
+        // A path whose downloads are all small counts by those.
+        let is_small = |path: usize| sizes.iter().all(|size| *size >= league.paths[path].sizes);
+        let of_pool = |case: &super::Case| is_large(case) || is_small(case.path);
         let counts = |path: usize| times.cases.iter().any(|case| case.path == path && of_pool(case));
         let counting: Vec<bool> = (0..league.paths.len()).map(counts).collect();
         // Those of an access type share its weight; what was not compared has no part of it.
@@ -125,7 +128,10 @@ impl<'a> Judge<'a> {
             paths: league.paths.len(),
             left_out: times.left_out.len(),
             weights: kinds,
-            pooled: league.pooled().into_iter().map(|size| league.sizes[size]).collect(),
+            pooled: (0..league.sizes.len())
+                .filter(|size| self.pooled.iter().any(|(case, _)| times.cases[*case].size == *size))
+                .map(|size| league.sizes[size])
+                .collect(),
             sizes: league.sizes.clone(),
             standings,
         }
@@ -187,7 +193,7 @@ impl<'a> Judge<'a> {
         let mut first = 0;
         while first < contenders {
             let leader = standings[first].0;
-            let tied = |row: usize| interval(&self.pairs(row, leader)).is_some_and(|over| over.tied());
+            let tied = |row: usize| interval(&self.pairs(row, leader)).is_none_or(|over| over.tied());
             let more = standings[first + 1..contenders].iter().take_while(|(row, _)| tied(*row)).count();
             for (_, standing) in &mut standings[first..=first + more] {
                 standing.places = Some([first + 1, first + more + 1]);

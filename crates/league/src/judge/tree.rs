@@ -62,7 +62,8 @@ impl Condition {
         }
         let way = if self.above { "above" } else { "up to" };
         let unit = if feature.unit.is_empty() { String::new() } else { format!(" {}", feature.unit) };
-        format!("{} {way} {}{unit}", feature.name, self.bound)
+        let unlimited = if self.above && feature.id == "window" { " or unlimited" } else { "" };
+        format!("{} {way} {}{unit}{unlimited}", feature.name, self.bound)
     }
 }
 
