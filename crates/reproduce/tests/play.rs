@@ -149,6 +149,26 @@ fn play_on(
 }
 
 #[test]
+fn a_curve_has_its_metrics_scale() {
+    let scaled = FILE.replacen("metric = \"cwnd\"", "metric = \"thousandths\"", 1).replacen(
+        "[[plot]]",
+        "[metric.thousandths]\nof = \"cwnd\"\nscale = 1000\nunit = \"thousandths\"\n[[plot]]",
+        1,
+    );
+    let highest = |text: &str| {
+        let place = Place::new("reproduce_scale");
+        let experiment = Experiment::read("sample.toml", text).unwrap();
+        let extent = Extent { quick: false, backend: &Simulator, variant: None };
+        let done = play_on(&experiment, extent, &place, &(), &AtomicBool::new(false)).unwrap();
+        let panels = &done.experiments[0].figure.panels;
+        let curve = panels.iter().find(|panel| panel.x.label.contains("time")).expect("a curve over time");
+        curve.series.iter().flat_map(|series| &series.points).map(|dot| dot.y).fold(0.0, f64::max)
+    };
+    let [plain, scaled] = [FILE, &scaled].map(highest);
+    assert!(plain > 0.0 && (scaled / plain - 1000.0).abs() < 1e-6, "{plain} {scaled}");
+}
+
+#[test]
 fn a_file_becomes_verdicts_and_pages_and_runs_are_found_again() {
     let place = Place::new("reproduce_play");
     let calm = AtomicBool::new(false);
