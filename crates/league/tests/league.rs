@@ -253,7 +253,7 @@ fn what_ideal_never_ends_is_an_error() {
     let text = "[short]\naccess = \"near\"\nsize = \"1 MB\"\nduration = \"50 ms\"\npath.rate = \"20 Mbit/s\"\npath.rtt = \"80 ms\"\n";
     let population = Population::parse("mine.toml", text, None).unwrap();
     let asked = Request { population, ..request(&place, &NAMES) };
-    let error = asked.play(&(), &AtomicBool::new(false)).err().expect("nothing is compared").to_string();
+    let error = asked.play(&(), &AtomicBool::new(false)).expect_err("nothing is compared").to_string();
     assert!(error.contains("`ideal` ends no download on the 1 path"), "{error}");
 }
 
