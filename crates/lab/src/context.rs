@@ -117,14 +117,25 @@ impl Context {
         f64::from(self.mss_bytes.saturating_add(self.header_bytes)) / f64::from(self.mss_bytes)
     }
 
-    /// Time that a queue of so many wire bytes takes to drain at an instant's rate, seconds; at the mean rate
-    /// during an outage.
+    /// Time that a queue of so many wire bytes at an instant takes to drain, at the rates from then on, seconds; one that never drains waits until
+    /// the end of the run.
     pub fn queueing_s(&self, wire_bytes: u64, time_s: f64) -> f64 {
-        let mut rate = self.bytes_per_s_at(time_s);
-        if rate <= 0.0 && self.base_rtt_s > 0.0 {
-            rate = self.bdp_bytes as f64 / self.base_rtt_s;
+        let (mut left, mut now) = (wire_bytes as f64, time_s);
+        let mut step = self.capacity.partition_point(|step| step.from_s <= time_s).saturating_sub(1);
+        while let Some(here) = self.capacity.get(step) {
+            let rate = here.bytes_per_s * self.wire_factor();
+            let end = self.capacity.get(step + 1).map_or(f64::INFINITY, |next| next.from_s);
+            if rate > 0.0 && left <= rate * (end - now) {
+                return now - time_s + left / rate;
+            }
+            if end.is_infinite() {
+                return self.end_s.max(now) - time_s;
+            }
+            left -= rate * (end - now);
+            now = end;
+            step += 1;
         }
-        if rate > 0.0 { wire_bytes as f64 / (rate * self.wire_factor()) } else { 0.0 }
+        0.0
     }
 
     /// `bytes` over the bandwidth-delay product; `None` where it is unknown.
@@ -136,4 +147,25 @@ impl Context {
 /// `bytes` over a bandwidth-delay product; `None` where that is 0, which is unknown.
 pub(crate) fn over_bdp(bytes: f64, bdp_bytes: u64) -> Option<f64> {
     (bdp_bytes > 0).then(|| bytes / bdp_bytes as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::close;
+
+    #[test]
+    fn a_queue_drains_at_the_rates_to_come() {
+        let capacity = [(0.0, 1000.0), (2.0, 0.0), (6.0, 100.0), (7.0, 2000.0)];
+        let capacity = capacity.map(|(from_s, bytes_per_s)| CapacityStep { from_s, bytes_per_s }).to_vec();
+        let context = Context { capacity, end_s: 20.0, ..Context::default() };
+        close(context.queueing_s(500, 1.0), 0.5, 1e-12);
+        // Half of it leaves before the outage, 100 bytes in the slow second, and the rest after that.
+        close(context.queueing_s(1000, 1.5), 0.5 + 4.0 + 1.0 + 0.2, 1e-12);
+        close(context.queueing_s(50, 3.0), 3.5, 1e-12);
+        close(context.queueing_s(0, 1.0), 0.0, 1e-12);
+        let dead = Context { capacity: context.capacity[..2].to_vec(), ..context };
+        close(dead.queueing_s(50, 3.0), 17.0, 1e-12);
+        close(Context::default().queueing_s(50, 3.0), 0.0, 1e-12);
+    }
 }

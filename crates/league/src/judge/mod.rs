@@ -164,7 +164,7 @@ impl League {
         standing::table(self, &times, weights)
     }
 
-    /// Download time of one row over that of another on the same paths, with how sure it is; `None`: one of the labels is no row's.
+    /// Download time of one row over that of another on the same paths, with how sure it is, of one path as it is there; `None`: one of the labels is no row's.
     pub fn paired(&self, label: &str, other: &str) -> Option<Interval> {
         standing::paired(self, &self.times(), self.row_of(label)?, self.row_of(other)?)
     }

@@ -45,7 +45,14 @@ pub(super) fn table(league: &League, times: &Times, weights: &Weights) -> Table 
 
 /// As [`League::paired`].
 pub(super) fn paired(league: &League, times: &Times, row: usize, other: usize) -> Option<Interval> {
-    interval(&Judge::new(league, times, &Weights::default()).pairs(row, other))
+    let pairs = Judge::new(league, times, &Weights::default()).pairs(row, other);
+    // Of one path, what is there.
+    let alone = || {
+        let [pair] = pairs.as_slice() else { return None };
+        let ratio = libm::exp(pair.difference);
+        Some(Interval { ratio, low: ratio, high: ratio })
+    };
+    interval(&pairs).or_else(alone)
 }
 
 /// As [`League::resampled`].

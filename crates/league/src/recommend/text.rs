@@ -95,6 +95,9 @@ fn against(over: &Interval) -> String {
 pub fn sentences(found: &Recommendation) -> Vec<String> {
     let more = [largest(found), without_crowds(found), faster(found)].into_iter().flatten();
     let mut all = vec![std::iter::once(recommended(found)).chain(more).collect::<Vec<_>>().join(" ")];
+    if found.paths == 1 {
+        all.push("All of this is of one path, and says nothing of how sure it is on others.".to_owned());
+    }
     all.extend(to_set(found));
     all.push(holds(found));
     all.extend(found.flips.iter().map(flipped));
