@@ -99,7 +99,7 @@ fn on_a_population_the_table_says_how_to_set_what_is_recommended() {
     assert!(said.contains("Linux TCP: 2 paths of paths.toml, downloads of 100kB, 1MB"), "{said}");
     let plain = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        plain.contains("If connections never start in crowds, 64 / ") && plain.contains("initcwnd 64"),
+        plain.contains("If connections never start in crowds, 128 / ") && plain.contains("initcwnd 128"),
         "{said}"
     );
     assert!(said.contains("cubic (default)") && said.contains("recommended"), "{said}");
