@@ -8,7 +8,7 @@ pub(crate) const COLUMNS: [(&str, &str); 9] = [
     ),
     (
         "vs leader",
-        "`leader`: the shortest mean, and of rows within a thousandth of it the one that queues and loses least; a certain difference, in percent or as a factor: the geometric mean of the ratios run by run, which need not be the ratio of the two means shown (a note names rows for which the two differ); `+2.7 %, under 5 %`: an equivalence test puts the true difference below the margin, 5 %; `+12 %, uncertain`: the runs do not decide; `+12 %, the same in every run`: they do not vary, but are too few for a proof (a sign test needs six); `≥`: the row has runs that did not finish",
+        "`leader`: the shortest mean, and of rows within a thousandth of it the one that queues and loses least; a certain difference, in percent or as a factor: the geometric mean of the ratios run by run, which need not be the ratio of the two means shown (a note names rows for which the two differ); `+2.7 %, under 5 %`: an equivalence test puts the true difference below the margin, 5 %; `+12 %, uncertain`: the runs do not decide; `+0.0 %, the same runs`: the row does what the leader does in every run; `+12 %, the same in every run`: they do not vary, but are too few for a proof (a sign test needs six); `≥`: the row has runs that did not finish",
     ),
     ("left start-up", "when the algorithm decided to leave, counted from the opening of the flow"),
     ("because of", "the most frequent reason"),

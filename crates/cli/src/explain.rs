@@ -314,6 +314,7 @@ mod tests {
             ("tied", "contains 0"),
             ("gentlest", "shortest queue"),
             ("the same in every run", "sign test"),
+            ("the same runs", "what the leader does"),
             ("90 % interval", "one-sided"),
             ("era", "RFC 6675"),
             ("ns2", "ns-2.35"),

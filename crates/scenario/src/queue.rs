@@ -144,8 +144,8 @@ pub(crate) fn in_words(queue: &QueueConfig) -> String {
 pub(crate) fn early_drops(queue: &QueueConfig, bdp: u64) -> Option<String> {
     match queue {
         QueueConfig::DropTail { .. } => None,
-        QueueConfig::Red { ecn, .. } => Some(format!("RED{}", if *ecn { " with ECN" } else { "" })),
-        QueueConfig::CoDel { ecn, .. } => Some(format!("CoDel{}", if *ecn { " with ECN" } else { "" })),
+        QueueConfig::Red { ecn, .. } => Some(format!("RED{}", marking(*ecn))),
+        QueueConfig::CoDel { ecn, .. } => Some(format!("CoDel{}", marking(*ecn))),
         QueueConfig::RandomDrop { above_bytes, probability, .. } => {
             let above = if bdp > 0 {
                 format!("{:.2} BDP", *above_bytes as f64 / bdp as f64)
