@@ -13,7 +13,7 @@ use crate::ready::program_path;
 
 /// Besides what every machine takes.
 pub(crate) const PROGRAMS: &[&str] =
-    &["mkfs.ext4", "tc", "install", "systemctl", "systemd-sysusers", "systemd-tmpfiles"];
+    &["mkfs.ext4", "ip", "tc", "install", "systemctl", "systemd-sysusers", "systemd-tmpfiles"];
 const SYSTEMD: &str = "/lib/systemd/systemd";
 /// Of systemd's own, those without which nothing starts, and the one that makes the directory of pins.
 const UNITS: &[&str] = &[

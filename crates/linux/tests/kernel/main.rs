@@ -122,6 +122,8 @@ fn every_algorithm_loads_and_leaves_for_its_own_reason_on_both_kinds_of_open() {
         let path = Path::new(path);
         let leaves_so = |a: &&Algorithm| (own_reasons(a.id) == [ExitReason::Loss]) == leaving_by_loss;
         for algorithm in carried().filter(leaves_so) {
+            // From 32 packets on, one more in a round trip where the estimate stays low: 78 of them overflow the queue.
+            let bytes = if algorithm.id == "astart" { 3 * bytes } else { bytes };
             judged(|| repeated(|| leaves_for_its_own_reason(algorithm, &path, bytes)));
         }
         path.stop();

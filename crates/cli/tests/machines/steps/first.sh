@@ -71,8 +71,9 @@ say recovered ramp attach slow_start --yes
 killed replacing "put it in force" 0 ramp attach hystart --yes
 undone replacing
 
-# A path on which start-ups end. busybox would take its own tc.
-ip link set lo mtu 1500
+# A path on which start-ups end: its queue counts single packets, and a file is many times what it holds. busybox would
+# take its own ip and tc.
+/usr/bin/ip link set lo mtu 1500 gso_max_segs 1
 /usr/bin/tc qdisc add dev lo root netem delay 5ms rate 20mbit limit 40
 mkdir /sys/fs/cgroup/shop
 # shellcheck disable=SC2016
