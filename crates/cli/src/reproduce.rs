@@ -64,7 +64,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long)]
     list: bool,
     /// Print the file of one experiment and play nothing
-    #[arg(long, conflicts_with_all = ["list", "all", "paper", "quick", "json"])]
+    #[arg(long, conflicts_with_all = ["list", "all", "paper", "quick", "json", "set", "choice"])]
     show: bool,
     /// Another value for a field of the scenario: FIELD=VALUE, as for `ramp compare`
     ///

@@ -143,7 +143,7 @@ fn body(table: &Table, command: &str) -> String {
         html,
         "<div>\n<h1>Start-up algorithms over <b>{}</b> of <b>{}</b>, {}</h1>\n<ul class=\"verdict leads\">{}</ul>\n</div>\n",
         counted(table.paths, "path"),
-        counted(table.weights.len(), "access type"),
+        counted(table.weights.iter().filter(|(_, weight)| *weight > 0.0).count(), "access type"),
         escaped(&table.population),
         leads(table),
     )

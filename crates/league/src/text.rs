@@ -138,6 +138,7 @@ pub fn legend(table: &Table) -> String {
     let kinds: Vec<String> = table
         .weights
         .iter()
+        .filter(|(_, weight)| *weight > 0.0)
         .map(|(kind, weight)| format!("{kind} {} %", format!("{:.1}", 100.0 * weight).trim_end_matches(".0")))
         .collect();
     let standard = rampcc::standard().id;

@@ -50,7 +50,7 @@ const DEFINITIONS: [Definition; 2] = [
         name: "longest blackout",
         unit: "s",
         meaning: "longest time in which no window of two base RTTs (200 ms at least) delivered 1 % of the capacity, once \
-                  one had delivered 10 %",
+                  one had delivered 10 %; where the path carries nothing at all, time does not count",
         better: Better::Lower,
     },
     Definition {
@@ -58,7 +58,7 @@ const DEFINITIONS: [Definition; 2] = [
         name: "blackout",
         unit: "s",
         meaning: "total time in windows of two base RTTs (200 ms at least) that delivered less than 1 % of the capacity, \
-                  once one had delivered 10 %",
+                  once one had delivered 10 %; where the path carries nothing at all, time does not count",
         better: Better::Lower,
     },
 ];

@@ -30,7 +30,7 @@ pub struct Table {
     pub population: String,
     /// [`EDITION`](crate::EDITION), unless the paths are a file's.
     pub edition: Option<&'static str>,
-    /// Number of paths.
+    /// Number of paths whose access type has a weight.
     pub paths: usize,
     /// Weight of each access type, their sum being 1.
     pub weights: Vec<(String, f64)>,

@@ -132,7 +132,7 @@ impl<'a> Judge<'a> {
         Table {
             population: league.title.clone(),
             edition: edition(&league.name),
-            paths: league.paths.len(),
+            paths: self.path_weight.iter().filter(|weight| **weight > 0.0).count(),
             left_out: times.left_out.len(),
             weights: kinds,
             pooled: (0..league.sizes.len())
