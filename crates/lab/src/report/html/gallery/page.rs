@@ -15,7 +15,9 @@ pub(super) const STYLE: &str = include_str!("../../../../assets/report/gallery.c
 pub fn render_figure(figure: &Figure) -> String {
     let mut html = Html::default();
     document_head(&mut html, &figure.version, &format!("{} – {}", figure.id, figure.title));
-    html.add(format_args!("<style>\n{STYLE}</style>\n<body>\n<a class=\"skip\" href=\"#claims\">To the claims</a>\n<div class=\"page\">\n<header class=\"bar\">"));
+    let (place, words) =
+        if figure.claims.is_empty() { ("again", "To the command") } else { ("claims", "To the claims") };
+    html.add(format_args!("<style>\n{STYLE}</style>\n<body>\n<a class=\"skip\" href=\"#{place}\">{words}</a>\n<div class=\"page\">\n<header class=\"bar\">"));
     brand(&mut html);
     html.raw("<nav aria-label=\"Sections\"><a href=\"index.html\">All figures</a>");
     if !figure.claims.is_empty() {

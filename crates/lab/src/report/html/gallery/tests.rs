@@ -61,6 +61,19 @@ fn a_page_has_every_plot_twice_and_every_claim() {
 }
 
 #[test]
+fn links_within_a_page_lead_somewhere() {
+    for figure in [figure(), Figure { claims: Vec::new(), panels: Vec::new(), ..figure() }] {
+        let page = render_figure(&figure);
+        let places: Vec<&str> =
+            page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        assert!(places.len() >= 2, "{places:?}");
+        for place in places {
+            assert!(page.contains(&format!("id=\"{place}\"")), "{place}");
+        }
+    }
+}
+
+#[test]
 fn a_claim_that_its_paper_contradicts_counts_neither_way() {
     let mut figure = figure();
     figure.claims[1].contradicted = Some(Contradiction {
