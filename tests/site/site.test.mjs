@@ -48,7 +48,11 @@ async function open(address, options = {}) {
   page.troubles = [];
   page.on("console", (message) => { if (message.type() === "error") page.troubles.push(message.text()); });
   page.on("pageerror", (error) => page.troubles.push(String(error.stack)));
-  page.on("requestfailed", (request) => page.troubles.push(`${request.url()} failed`));
+  page.on("requestfailed", (request) => {
+    // A page that leads elsewhere may do so before it is whole itself.
+    const leftEarly = request.isNavigationRequest() && request.failure().errorText === "net::ERR_ABORTED";
+    if (!leftEarly) page.troubles.push(`${request.url()} failed`);
+  });
   page.on("response", (response) => { if (response.status() >= 400) page.troubles.push(`${response.url()}: ${response.status()}`); });
   page.on("request", (request) => {
     if (!request.url().startsWith(base) && !/^(data|blob):/.test(request.url())) page.troubles.push(`asks ${request.url()}`);
