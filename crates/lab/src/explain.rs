@@ -24,6 +24,8 @@ pub struct Explanation {
     pub own_queue_s: Option<f64>,
     /// Packets lost in start-up.
     pub startup_lost_packets: Option<f64>,
+    /// True if the run may have several flows under test: the exit is of one of them, other numbers are means over all.
+    pub several: bool,
     /// What the run came to.
     pub outcome: Outcome,
     /// The same run with start-up made longer; `None`: it was not played.
@@ -68,6 +70,7 @@ impl Explanation {
             bdp_bytes: context.bdp_bytes,
             own_queue_s: record.exit.as_ref().and_then(|exit| own_queue_s(exit, context)),
             startup_lost_packets: record.value(metric::STARTUP_LOST_PACKETS),
+            several: context.of_several(),
             outcome: Outcome::of(record),
             later: what_if.map(later),
         }
@@ -96,6 +99,9 @@ impl fmt::Display for Explanation {
         };
         let (seems, what) =
             if self.inferred { (", as its packets suggest,", "in flight") } else { ("", "window") };
+        if self.several {
+            write!(f, "flow {} ", exit.flow)?;
+        }
         write!(
             f,
             "left at {}{seems} because {}",
@@ -104,6 +110,9 @@ impl fmt::Display for Explanation {
         )?;
         match self.startup_lost_packets.filter(|_| exit.reason == ExitReason::Loss) {
             Some(0.0) => f.write_str(", or so it was believed")?,
+            Some(lost) if self.several => {
+                write!(f, ", {} in start-up as the mean over its flows", count(lost))?;
+            }
             Some(lost) => write!(f, ", {} in start-up", count(lost))?,
             None => {}
         }

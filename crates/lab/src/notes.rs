@@ -51,7 +51,8 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<Note> {
     }
     if comparison.context.of_several() {
         notes.push(Note::of_all(
-            "Times, windows, losses and the share of start-up used are means over a run's flows under test.",
+            "Times, windows, losses and the share of start-up used are means over a run's flows under test; \
+             the reason is that of the first one to open that left.",
         ));
     }
     notes.extend(comparison.arms.iter().filter_map(bursts).map(Note::of_all));

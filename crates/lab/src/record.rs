@@ -44,7 +44,7 @@ pub struct RunRecord {
     pub extra_startup_rounds: u32,
     /// Value of each metric by its id; a metric without a value is absent.
     pub metrics: Measures,
-    /// Exit of the first flow under test that left start-up; `None`: none did.
+    /// Exit of the first flow under test, in order of opening, that left start-up; `None`: none did.
     pub exit: Option<ExitRecord>,
     /// How the first flow under test stood at the end, where none left start-up; `None`: one left, or nothing was sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]

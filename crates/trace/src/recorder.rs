@@ -169,6 +169,7 @@ impl FlowRecorder {
             delivered_bytes: points.iter().map(|p| p.delivered).collect(),
             rtt_ms: points.iter().map(|p| (p.rtt != Time::ZERO).then(|| p.rtt.us() as f64 / 1e3)).collect(),
             marks: self.marks,
+            thinned_s: self.curve.thinned_s(),
         }
     }
 }
@@ -179,6 +180,7 @@ fn link_series(link: u32, curve: &Thinned<LinkPoint>) -> LinkSeries {
         link,
         time_s: points.iter().map(|p| seconds(p.now)).collect(),
         queue_bytes: points.iter().map(|p| p.queue).collect(),
+        thinned_s: curve.thinned_s(),
     }
 }
 
@@ -285,6 +287,11 @@ impl<P: Point> Thinned<P> {
             }
         }
         self.pieces = joined;
+    }
+
+    /// Of each piece at least the last point stays: where the next one is two pieces away, a piece between was empty.
+    fn thinned_s(&self) -> f64 {
+        2.0 * seconds(Time::from_ns(self.width))
     }
 
     /// What is left, in order of time; the very first point always is.

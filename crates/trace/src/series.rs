@@ -32,6 +32,9 @@ pub struct FlowSeries {
     pub rtt_ms: Vec<Option<f64>>,
     /// Events, in order of time; runs of drops are thinned like the curves.
     pub marks: Vec<Mark>,
+    /// Between two points farther apart than this there was none to keep, seconds.
+    #[serde(default)]
+    pub thinned_s: f64,
 }
 
 /// Something that happened to a flow.
@@ -74,4 +77,7 @@ pub struct LinkSeries {
     pub time_s: Vec<f64>,
     /// Wire bytes waiting just after an arrival.
     pub queue_bytes: Vec<u64>,
+    /// Between two points farther apart than this there was none to keep, seconds.
+    #[serde(default)]
+    pub thinned_s: f64,
 }

@@ -97,18 +97,18 @@ pub(super) fn run(run: &Representative, context: &Context, room: &Room) -> Optio
     let rtt = (flow.time_s.iter().zip(&flow.rtt_ms))
         .filter_map(|(t, rtt)| Some((t - flow.opened_s, Some(rtt.as_ref()? / 1e3))));
     let links = run.series.iter().flat_map(|series| &series.links);
-    let queue = links
-        .filter(|link| link.link == context.bottleneck)
-        .flat_map(|link| bytes(&link.time_s, &link.queue_bytes));
+    let queue = links.filter(|link| link.link == context.bottleneck).flat_map(|link| {
+        drained(&bytes(&link.time_s, &link.queue_bytes), context, flow.opened_s, link.thinned_s)
+    });
     let last_window = flow.cwnd_bytes.last().map(|&v| v as f64);
     Some(Run {
-        exit: run.exit.as_ref().map(|exit| Exit { t_s: round(exit.time_s), cwnd_bytes: exit.cwnd_bytes }),
+        exit: run.exit.as_ref().filter(|exit| exit.flow == flow.flow).map(|exit| Exit { t_s: round(exit.time_s), cwnd_bytes: exit.cwnd_bytes }),
         done_s: done.map(round),
         end_s: round(end(run).unwrap_or(0.0)),
         series: Series {
             cwnd: curve(bytes(&flow.time_s, &flow.cwnd_bytes), last_window),
             in_flight: curve(bytes(&flow.time_s, &flow.in_flight_bytes), Some(0.0)),
-            queue: curve(drained(&queue.collect::<Vec<_>>(), context, flow.opened_s), None),
+            queue: curve(queue.collect(), None),
             rtt: curve(rtt.collect(), None),
             delivered: curve(
                 bytes(&flow.time_s, &flow.delivered_bytes),
@@ -121,22 +121,28 @@ pub(super) fn run(run: &Representative, context: &Context, room: &Room) -> Optio
 }
 
 /// What was delivered within `window_s`, per second. It is sampled when an ACK comes; where none comes for longer, nothing is
-/// delivered until the next one.
+/// delivered until the next one. Between points of a thinned curve it is delivered evenly.
 fn rates(flow: &FlowSeries, window_s: f64) -> Vec<(f64, Option<f64>)> {
     let mut all = Vec::with_capacity(flow.time_s.len());
     if window_s <= 0.0 {
         return all;
     }
+    let level = |at: usize| flow.delivered_bytes[at] as f64;
     let mut first = 0;
-    for (at, (time, delivered)) in flow.time_s.iter().zip(&flow.delivered_bytes).enumerate() {
-        while flow.time_s[first] < time - window_s {
+    for (at, time) in flow.time_s.iter().enumerate() {
+        let begin = time - window_s;
+        while flow.time_s[first] < begin {
             first += 1;
         }
-        let before = if first > 0 { flow.delivered_bytes[first - 1] } else { 0 };
-        let rate = delivered.saturating_sub(before) as f64 / window_s;
-        all.push((time - flow.opened_s, Some(rate)));
+        let before = first.checked_sub(1).map_or(0.0, |last| {
+            let (from, to) = (flow.time_s[last], flow.time_s[first]);
+            let share = if to - from > flow.thinned_s { 0.0 } else { (begin - from) / (to - from) };
+            level(last) + share * (level(first) - level(last))
+        });
+        all.push((time - flow.opened_s, Some((level(at) - before).max(0.0) / window_s)));
         let idle = time + window_s;
-        if let Some(next) = flow.time_s.get(at + 1).filter(|next| **next > idle) {
+        if let Some(next) = flow.time_s.get(at + 1).filter(|next| **next > idle && **next - time > flow.thinned_s)
+        {
             all.push((idle - flow.opened_s, Some(0.0)));
             all.push((next - flow.opened_s, Some(0.0)));
         }
@@ -144,9 +150,15 @@ fn rates(flow: &FlowSeries, window_s: f64) -> Vec<(f64, Option<f64>)> {
     all
 }
 
-/// A queue is sampled when a packet comes. Where none comes for long, it drains at the link's rate and stays empty until the next one.
-fn drained(points: &[(f64, Option<f64>)], context: &Context, opened_s: f64) -> Vec<(f64, Option<f64>)> {
-    let long = context.base_rtt_s / 4.0;
+/// A queue is sampled when a packet comes. Where none comes for long, it drains at the link's rate and stays empty until the next
+/// one. Between points of a thinned curve nobody knows.
+fn drained(
+    points: &[(f64, Option<f64>)],
+    context: &Context,
+    opened_s: f64,
+    thinned_s: f64,
+) -> Vec<(f64, Option<f64>)> {
+    let long = thinned_s.max(context.base_rtt_s / 4.0);
     let mut all = Vec::with_capacity(points.len());
     for (at, (time, value)) in points.iter().enumerate() {
         all.push((*time, *value));
@@ -168,13 +180,10 @@ pub(super) fn end(run: &Representative) -> Option<f64> {
     Some(done_s(flow).unwrap_or(flow.time_s.last()? - flow.opened_s))
 }
 
-/// Of a run, the flow whose exit is explained, or else the first under test.
+/// Of a run, the first flow under test: of every row the same one.
 pub(super) fn flow_shown(run: &Representative) -> Option<&FlowSeries> {
     let series = run.series.as_ref()?;
-    let explained = run.exit.as_ref().map(|exit| exit.flow);
-    let flow = (series.flows.iter().find(|flow| Some(flow.flow) == explained))
-        .or_else(|| series.flows.iter().find(|flow| flow.under_test))?;
-    (!flow.time_s.is_empty()).then_some(flow)
+    series.flows.iter().find(|flow| flow.under_test && !flow.time_s.is_empty())
 }
 
 fn done_s(flow: &FlowSeries) -> Option<f64> {
@@ -259,11 +268,12 @@ mod tests {
             step.bytes_per_s = 1e6 / factor;
         }
         let waiting = [(1.0, Some(500e3)), (1.05, Some(500e3)), (3.0, Some(1500.0))];
-        let drawn = drained(&waiting, &context, 0.0);
+        let drawn = drained(&waiting, &context, 0.0, 0.0);
         let times: Vec<f64> = drawn.iter().map(|(time, _)| (time * 1e3).round() / 1e3).collect();
         assert_eq!(times, [1.0, 1.05, 1.55, 3.0, 3.0]);
         assert_eq!(drawn[2].1, Some(0.0));
         assert_eq!(drawn[3].1, Some(0.0));
+        assert_eq!(drained(&waiting, &context, 0.0, 2.0), waiting, "what came between may have been left out");
     }
 
     /// 50 kB with each ACK, one in 50 to 60 ms, and then none for half a second.
@@ -280,6 +290,22 @@ mod tests {
         let expected = [(50.0, 5e5), (100.0, 1e6), (160.0, 1e6), (260.0, 0.0), (660.0, 0.0), (660.0, 5e5)];
         assert_eq!(drawn, expected.map(|(t, rate)| (t, Some(rate))));
         assert!(rates(&flow, 0.0).is_empty(), "no path is known");
+    }
+
+    /// 1 MB/s, of which a point is left every 60 ms: more than a round trip.
+    #[test]
+    fn a_rate_between_points_that_are_left_is_even() {
+        let flow = FlowSeries {
+            time_s: (0..20).map(|point| 0.06 * f64::from(point)).collect(),
+            delivered_bytes: (0..20).map(|point| 60_000 * point).collect(),
+            thinned_s: 0.1,
+            ..FlowSeries::default()
+        };
+        let drawn = rates(&flow, 0.04);
+        assert_eq!(drawn.len(), 20);
+        for (time, rate) in &drawn[1..] {
+            assert!((rate.unwrap() - 1e6).abs() < 1.0, "{time} {rate:?}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::carries;
 use super::charts::{self, Distribution};
+use super::curves::flow_shown;
 use super::data::{self, styles};
 use super::frame::{Script, document_head, page_end, rate_text};
 use super::head;
@@ -190,11 +191,17 @@ fn drawn_sentence(comparison: &Comparison) -> String {
     let Some(first) = comparison.drawn.first() else { return String::new() };
     let same =
         format!("All curves are of one seed, {}, so that every algorithm met the same path", first.seed);
+    let of_first = if comparison.context.of_several() {
+        let mut shown = comparison.arms.iter().filter_map(|arm| flow_shown(arm.drawn(first.seed)?));
+        shown.next().map_or(String::new(), |flow| format!(" Of several flows they show flow {}, the first.", flow.flow))
+    } else {
+        String::new()
+    };
     match (&comparison.leader, first.role) {
         (Some(leader), DrawnRole::Median) if comparison.seeds.len() > 1 => {
-            format!("{same}: in it {leader} has its median {}.", metric_name(comparison))
+            format!("{same}: in it {leader} has its median {}.{of_first}", metric_name(comparison))
         }
-        _ => format!("{same}."),
+        _ => format!("{same}.{of_first}"),
     }
 }
 
