@@ -55,6 +55,13 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<Note> {
              the reason is that of the first one to open that left.",
         ));
     }
+    if comparison.context.varies() {
+        let whose = if comparison.met.is_some() { "each run's" } else { "its" };
+        notes.push(Note::of_all(format!(
+            "The rate varies. A BDP is that of {whose} mean rate over the first 10 s, or 32 round trips if they last \
+             longer; what the path holds at an instant is more or less."
+        )));
+    }
     notes.extend(comparison.arms.iter().filter_map(bursts).map(Note::of_all));
     notes.extend(marked(comparison).map(Note::of_all));
     if let Some(emulation) = comparison.emulation.as_ref().filter(|emulation| emulation.samples_lost > 0) {

@@ -210,6 +210,12 @@ fn advantage(comparison: &Comparison, pair: &Pair, info: &MetricInfo) -> String 
             (true, true) => " in the median run,",
         };
         text.push_str(&format!("{which} because {}", short_cause(exit, &context)));
+        // A rare cause does not explain what is true on average.
+        let runs = arm.map_or(0, |arm| arm.n);
+        let alike = arm.into_iter().flat_map(|arm| &arm.exits).find(|count| count.reason == exit.reason);
+        if let Some(alike) = alike.filter(|count| one_of_many && 2 * count.runs <= runs) {
+            text.push_str(&format!(" (as in {} of {runs} runs)", alike.runs));
+        }
     }
     text.push('.');
     text

@@ -7,7 +7,7 @@ pub type Column = (&'static str, &'static str);
 pub const TIME: [Column; 12] = [
     (
         "place",
-        "rank by × ideal; a range where other paths may turn around the order with the first row of that range",
+        "rank by × ideal; a range: a row and those right below it that other paths may put before it, up to the first that they may not",
     ),
     (
         "× ideal",
@@ -51,7 +51,7 @@ pub const COST: [Column; 11] = [
     ("its goodput", "the running flow's, against that without the download"),
     (
         "two together",
-        "two downloads that begin together: larger over smaller share after 1, 3 and 10 s, medians",
+        "two downloads that begin together, on four links of the league's own whatever paths are played: larger over smaller share after 1, 3 and 10 s, medians",
     ),
 ];
 

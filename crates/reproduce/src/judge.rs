@@ -174,7 +174,12 @@ impl<'a> Measures<'a> {
     /// The 95 % interval of [`Measures::number`] over the runs, where that is a mean.
     pub(crate) fn interval(&self, name: &str, point: usize, arm: usize) -> Option<Interval> {
         let mean = self.experiment.metrics.get(name).is_none_or(|metric| metric.over == Take::Mean);
-        self.summary(name, point, arm).filter(|_| mean)?.interval
+        let mut interval = self.summary(name, point, arm).filter(|_| mean)?.interval?;
+        // A share has no more than all and no less than none.
+        if self.experiment.metrics.get(name).is_some_and(|metric| metric.quantity.is_of_exits()) {
+            interval = Interval { low: interval.low.max(0.0), high: interval.high.min(1.0), ..interval };
+        }
+        Some(interval)
     }
 
     fn value(&self, reference: &Reference, point: usize) -> Option<f64> {

@@ -98,7 +98,7 @@ impl Worst {
     pub fn sentence(&self) -> String {
         let seconds = |s: Option<f64>| s.map_or("unfinished".to_owned(), |s| format!("{s:.3} s"));
         format!(
-            "Slowest against the old one: {}, {}: {} instead of {} ({:.2} times)",
+            "Slowest against the old one: {}, the first {}: {} instead of {} ({:.2} times)",
             self.path,
             crate::text::size(self.bytes),
             seconds(self.new_s),

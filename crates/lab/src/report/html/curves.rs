@@ -102,7 +102,11 @@ pub(super) fn run(run: &Representative, context: &Context, room: &Room) -> Optio
     });
     let last_window = flow.cwnd_bytes.last().map(|&v| v as f64);
     Some(Run {
-        exit: run.exit.as_ref().filter(|exit| exit.flow == flow.flow).map(|exit| Exit { t_s: round(exit.time_s), cwnd_bytes: exit.cwnd_bytes }),
+        exit: run
+            .exit
+            .as_ref()
+            .filter(|exit| exit.flow == flow.flow)
+            .map(|exit| Exit { t_s: round(exit.time_s), cwnd_bytes: exit.cwnd_bytes }),
         done_s: done.map(round),
         end_s: round(end(run).unwrap_or(0.0)),
         series: Series {
@@ -141,7 +145,8 @@ fn rates(flow: &FlowSeries, window_s: f64) -> Vec<(f64, Option<f64>)> {
         });
         all.push((time - flow.opened_s, Some((level(at) - before).max(0.0) / window_s)));
         let idle = time + window_s;
-        if let Some(next) = flow.time_s.get(at + 1).filter(|next| **next > idle && **next - time > flow.thinned_s)
+        if let Some(next) =
+            flow.time_s.get(at + 1).filter(|next| **next > idle && **next - time > flow.thinned_s)
         {
             all.push((idle - flow.opened_s, Some(0.0)));
             all.push((next - flow.opened_s, Some(0.0)));
@@ -273,7 +278,11 @@ mod tests {
         assert_eq!(times, [1.0, 1.05, 1.55, 3.0, 3.0]);
         assert_eq!(drawn[2].1, Some(0.0));
         assert_eq!(drawn[3].1, Some(0.0));
-        assert_eq!(drained(&waiting, &context, 0.0, 2.0), waiting, "what came between may have been left out");
+        assert_eq!(
+            drained(&waiting, &context, 0.0, 2.0),
+            waiting,
+            "what came between may have been left out"
+        );
     }
 
     /// 50 kB with each ACK, one in 50 to 60 ms, and then none for half a second.

@@ -2,7 +2,7 @@
 
 use super::number::{show, show_short};
 use super::text::{Html, Text, script_json};
-use crate::Context;
+use crate::{Context, Met};
 
 const STYLE: &str = include_str!("../../../assets/report/report.css");
 const PLOT_STYLE: &str = include_str!("../../../assets/vendor/uplot/uPlot.min.css");
@@ -124,20 +124,23 @@ pub(super) fn page_end(html: &mut Html, version: &str, json: &str, script: Scrip
     html.raw("})();\n</script>\n</body>\n</html>\n");
 }
 
-pub(super) fn fact_list(html: &mut Html, path: &Context) {
+/// Of a path, or of those that the runs met where each met its own.
+pub(super) fn fact_list(html: &mut Html, path: &Context, met: Option<&Met>) {
     let first = path.capacity.first().map_or(0.0, |step| step.bytes_per_s);
-    let varies = path.varies();
-    let mean = if path.base_rtt_s > 0.0 { path.bdp_bytes as f64 / path.base_rtt_s } else { first };
-    let rate = if varies { mean } else { first };
+    let varies = path.varies() || met.is_some();
+    let bdp = met.map_or(path.bdp_bytes as f64, |met| met.bdp_bytes.mean);
+    let mean = if path.base_rtt_s > 0.0 { bdp / path.base_rtt_s } else { first };
+    let rate = met.map_or(if varies { mean } else { first }, |met| met.bytes_per_s.mean);
     let mut fact = |name: &str, value: &str, note: &str| fact(html, name, value, note);
     fact("Rate", &rate_text(rate), if varies { "payload, mean; it varies" } else { "payload" });
     fact("Base RTT", &show(path.base_rtt_s, "s"), "empty queues");
-    let packets = path.bdp_bytes.checked_div(u64::from(path.mss_bytes)).unwrap_or(0);
-    fact("BDP", &show(path.bdp_bytes as f64, "bytes"), &format!("{packets} packets"));
+    let packets = if path.mss_bytes > 0 { (bdp / f64::from(path.mss_bytes)).floor() } else { 0.0 };
+    fact("BDP", &show(bdp, "bytes"), &format!("{packets:.0} packets"));
     match path.buffer_bytes {
         None => fact("Buffer", "unlimited", ""),
         Some(bytes) => {
-            let share = path.over_bdp(bytes as f64).map_or(String::new(), |share| show(share, "BDP"));
+            let share =
+                if path.over_bdp(1.0).is_some() { show(bytes as f64 / bdp, "BDP") } else { String::new() };
             let share = match path.buffer_stated_bdp {
                 Some(stated) if show(stated, "BDP") != share && !varies => {
                     format!("{share}; {stated} bdp, of the delay alone")

@@ -110,7 +110,7 @@ fn named(comparison: &Comparison, text: &str) -> String {
 }
 
 fn facts(html: &mut Html, comparison: &Comparison) {
-    fact_list(html, &comparison.context);
+    fact_list(html, &comparison.context, comparison.met.as_ref());
     let seeds = match (comparison.seeds.first(), comparison.seeds.last()) {
         (Some(first), Some(last)) if first != last => format!("seeds {first} to {last}"),
         (Some(only), _) => format!("seed {only}"),

@@ -83,7 +83,7 @@ fn shown(arms: Vec<ArmSummary>, comparison: &Comparison) -> Vec<ArmSummary> {
         |arm: &ArmSummary| arm.yardstick || named.iter().any(|name| name.as_ref() == Some(&arm.label));
     let mut kept: Vec<String> = arms.iter().filter(|arm| wanted(arm)).map(|arm| arm.label.clone()).collect();
     let mut shown = Vec::new();
-    for mut arm in arms {
+    for arm in arms {
         let stands_in = arm.alike.iter().any(|other| kept.contains(other));
         if !wanted(&arm) && stands_in {
             continue;
@@ -91,11 +91,19 @@ fn shown(arms: Vec<ArmSummary>, comparison: &Comparison) -> Vec<ArmSummary> {
         if !kept.contains(&arm.label) {
             kept.push(arm.label.clone());
         }
-        // What is shown on its own is not listed next to another.
-        arm.alike.retain(|label| comparison.arm(label).is_some_and(|other| !wanted(other)));
         shown.push(arm);
     }
     shown
+}
+
+/// Labels of the rows that a row of the page stands for: of several such rows the first one does.
+fn stood_for<'a>(comparison: &'a Comparison, arm: &'a ArmSummary) -> Vec<&'a str> {
+    let of_this = |label: &&String| {
+        comparison.arm(label).is_none()
+            && comparison.arms.iter().find(|other| other.alike.contains(label)).map(|other| &other.label)
+                == Some(&arm.label)
+    };
+    arm.alike.iter().filter(of_this).map(String::as_str).collect()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use super::data::{self, styles};
 use super::frame::{Script, document_head, page_end, rate_text};
 use super::head;
 use super::number::{show, show_short};
+use super::stood_for;
 use super::summary::{self, capital, reasons, swatch};
 use super::tables;
 use super::text::{Html, Text};
@@ -102,7 +103,7 @@ fn summary_section(html: &mut Html, comparison: &Comparison) {
 
 /// What each row is, and which rows are left out because they are the same.
 fn about(html: &mut Html, comparison: &Comparison) {
-    let told = |arm: &&ArmSummary| arm.about.is_some() || !arm.alike.is_empty();
+    let told = |arm: &&ArmSummary| arm.about.is_some() || !stood_for(comparison, arm).is_empty();
     if !comparison.arms.iter().any(|arm| told(&arm)) {
         return;
     }
@@ -114,10 +115,11 @@ fn about(html: &mut Html, comparison: &Comparison) {
         swatch(html, arm, style);
         let about = arm.about.as_ref().map(About::words).unwrap_or_default();
         html.add(format_args!("{}</dt><dd>{}", Text(&arm.label), Text(&about)));
-        if !arm.alike.is_empty() {
+        let others = stood_for(comparison, arm);
+        if !others.is_empty() {
             html.add(format_args!(
                 " <span class=\"alike\">The same in every run and shown once: {}.</span>",
-                Text(&arm.alike.join(", "))
+                Text(&others.join(", "))
             ));
         }
         html.raw("</dd></div>\n");
@@ -193,7 +195,9 @@ fn drawn_sentence(comparison: &Comparison) -> String {
         format!("All curves are of one seed, {}, so that every algorithm met the same path", first.seed);
     let of_first = if comparison.context.of_several() {
         let mut shown = comparison.arms.iter().filter_map(|arm| flow_shown(arm.drawn(first.seed)?));
-        shown.next().map_or(String::new(), |flow| format!(" Of several flows they show flow {}, the first.", flow.flow))
+        shown.next().map_or(String::new(), |flow| {
+            format!(" Of several flows they show flow {}, the first.", flow.flow)
+        })
     } else {
         String::new()
     };

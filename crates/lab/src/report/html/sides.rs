@@ -44,7 +44,7 @@ pub(super) fn page(both: &SideBySide, words: &SidesWords, places: &[&str]) -> St
         html.raw("</div>\n");
     }
     html.raw("<dl class=\"facts\">\n");
-    fact_list(&mut html, &both.context);
+    fact_list(&mut html, &both.context, None);
     html.raw("</dl>\n</div>\n<section id=\"summary\">\n<h2>Side by side</h2>\n");
     html.add(format_args!(
         "<p class=\"note\">Means over runs; differences are {} against {}, seed by seed, with 95 % intervals where there \

@@ -3,6 +3,7 @@
 use super::charts::standing;
 use super::data::styles;
 use super::number::{interval_below, interval_of, show, show_interval, show_mean, show_short};
+use super::stood_for;
 use super::text::{Html, Text};
 use crate::metric::{self, Definition};
 use crate::{ArmSummary, Better, Comparison, ExitCount, Finding, MetricInfo, Summary};
@@ -137,7 +138,7 @@ fn row(html: &mut Html, comparison: &Comparison, arm: usize, columns: &[Column<'
     html.raw("</th>");
     for column in columns {
         match (column.shows, column.info) {
-            (Shows::Carries, _) => carries_cell(html, summary),
+            (Shows::Carries, _) => carries_cell(html, summary, comparison),
             (Shows::Exit, _) => exit_cell(html, summary, column),
             (Shows::Standing, Some(info)) => standing_cell(html, comparison, summary, info),
             (shows, Some(info)) => metric_cell(html, comparison, summary, info, shows == Shows::Deciding),
@@ -162,11 +163,12 @@ fn tags(html: &mut Html, comparison: &Comparison, arm: &ArmSummary) {
             "<span class=\"tag warn\" title=\"Runs without a value in the deciding metric\">{unfinished} unfinished</span>"
         ));
     }
-    if !arm.alike.is_empty() {
+    let others = stood_for(comparison, arm);
+    if !others.is_empty() {
         html.add(format_args!(
             "<span class=\"tag\" title=\"The same in every run: {}\">{} more alike</span>",
-            Text(&arm.alike.join(", ")),
-            arm.alike.len()
+            Text(&others.join(", ")),
+            others.len()
         ));
     }
     let wanted = comparison.seeds.len();
@@ -175,9 +177,21 @@ fn tags(html: &mut Html, comparison: &Comparison, arm: &ArmSummary) {
     }
 }
 
-fn carries_cell(html: &mut Html, arm: &ArmSummary) {
+/// Rows that are alike here need not be alike elsewhere.
+fn carries_cell(html: &mut Html, arm: &ArmSummary, comparison: &Comparison) {
     let key = arm.carries.map_or(String::new(), |carries| format!("{carries:e}"));
-    let text = arm.carries.map_or("–".to_owned(), |carries| show_short(carries, "share"));
+    let mut text = arm.carries.map_or("–".to_owned(), |carries| show_short(carries, "share"));
+    let alike = stood_for(comparison, arm);
+    let rows = comparison.carries.iter().flat_map(|carries| &carries.rows);
+    let others: Vec<(&String, String)> = rows
+        .filter(|row| alike.contains(&row.label.as_str()))
+        .filter_map(|row| Some((&row.label, show_short(row.carries?, "share"))))
+        .collect();
+    if others.iter().any(|(_, other)| *other != text) {
+        let each: Vec<String> =
+            others.iter().map(|(label, other)| format!("{} {other}", Text(label))).collect();
+        text.push_str(&format!("<small>{}</small>", each.join(", ")));
+    }
     html.add(format_args!("<td data-value=\"{key}\">{text}</td>"));
 }
 
