@@ -17,7 +17,7 @@ fn bad_input_names_the_field_and_what_is_allowed() {
         "[path]\nrate = \"10 Mbit/s\"\nrtt = \"20 ms\"\n[[flow]]\nalgorithm = \"best\"\nsize = \"1 MB\"\n",
     );
     place.write("long.toml", &format!("[path]\nrate = \"{}\"\nrtt = \"1 ms\"\n", "x".repeat(200_000)));
-    let cases: [(&[&str], &[&str]); 60] = [
+    let cases: [(&[&str], &[&str]); 61] = [
         (&["compare", "nothing.toml"], &["no flow is under test", "under-test-share"]),
         (&["run", "nothing.toml"], &["no flow is under test"]),
         (&["compare", "long.toml"], &["long.toml line 2, path.rate"]),
@@ -96,6 +96,10 @@ fn bad_input_names_the_field_and_what_is_allowed() {
             &["nothing of `hystart-fn3` is played"],
         ),
         (&["reproduce", "past-fig1", "past-fig2", "--show"], &["2 experiments are named", "name one"]),
+        (
+            &["reproduce", "past-fig1", "--show", "--set", "size=1 MB"],
+            &["--show", "cannot be used with", "--set"],
+        ),
         (&["reproduce", "past-fig8", "--runs", "0"], &["--runs", "1"]),
         (&["explain", "hystrat"], &["hystrat", "hystart"]),
         (&["report", "nowhere"], &["nowhere"]),

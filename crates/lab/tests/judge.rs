@@ -2,6 +2,7 @@
 
 use fixture::{sample_comparison, sample_context, sample_options, sample_records};
 use proptest::prelude::*;
+use rampcc::ExitReason;
 use rampcc_lab::report::{TextStyle, text};
 use rampcc_lab::{Comparison, Context, Finding, JudgeOptions, RunRecord, Test, Words, judge};
 use rampcc_trace::Provenance;
@@ -379,4 +380,21 @@ proptest! {
         let text = serde_json::to_string(&comparison).unwrap();
         prop_assert!(serde_json::from_str::<Comparison>(&text).is_ok());
     }
+}
+
+#[test]
+fn a_cause_that_is_rare_is_said_to_be() {
+    let sentence = |records: &[RunRecord]| Words::of(&judge(records, &sample_options())).verdict;
+    let mut records = sample_records();
+    let seed =
+        judge(&records, &sample_options()).arm("hystart").unwrap().representative.as_ref().unwrap().seed;
+    let usual = sentence(&records);
+    assert!(usual.contains("in its median run because") && !usual.contains("(as in"), "{usual}");
+    for record in &mut records {
+        if record.provenance.arm == "hystart" && record.provenance.seed == seed {
+            record.exit.as_mut().unwrap().reason = ExitReason::Loss;
+        }
+    }
+    let rare = sentence(&records);
+    assert!(rare.contains("because it lost packets (as in 1 of "), "{rare}");
 }

@@ -456,3 +456,22 @@ fn one_listed_flow_that_does_not_finish_bounds_the_time_of_all() {
     values(&found, &[("download_time", 0.8), ("unfinished", 1.0)]);
     assert_eq!(found.download_at_least_s, None);
 }
+
+#[test]
+fn of_several_flows_the_exit_is_of_the_first_to_open() {
+    let mut run = Run::new(&Context { flows_under_test: 2, ..context() });
+    run.open(1_000, 0, 500_000).open(1_100, 1, 500_000);
+    let left = |flow_at_ms| FlowEventKind::StartupExit {
+        reason: ExitReason::Loss,
+        evidence: flow_at_ms,
+        limit: 0,
+        cwnd_bytes: 10_000,
+        deciding_sent: Time::ZERO,
+    };
+    run.event(1_500, 1, left(1_500)).event(1_900, 0, left(1_900));
+    let exit = run.finish(5_000).exit.expect("both left");
+    assert_eq!((exit.flow, exit.evidence), (0, 1_900));
+    let mut run = Run::new(&Context { flows_under_test: 2, ..context() });
+    run.open(1_000, 0, 500_000).open(1_100, 1, 500_000).event(1_500, 1, left(1_500));
+    assert_eq!(run.finish(5_000).exit.map(|exit| exit.flow), Some(1), "the first one stays");
+}

@@ -53,6 +53,22 @@ fn record(windows: &[u64], exit_at: Option<usize>) -> RunSeries {
     recorder.finish()
 }
 
+/// A packet every 37 us, however few points are left of them.
+#[test]
+fn points_farther_apart_than_a_curve_says_had_none_between() {
+    for count in [10, 1_000, 50_000] {
+        let windows: Vec<u64> = (0..count).map(|i| i * 7_919 % 1_000).collect();
+        let found = record(&windows, None);
+        let (flow, link) = (&found.flows[0], &found.links[0]);
+        for (times, thinned_s) in [(&flow.time_s, flow.thinned_s), (&link.time_s, link.thinned_s)] {
+            let widest = times.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
+            assert!(widest <= thinned_s.max(37e-6) + 1e-9, "{count}: {widest} > {thinned_s}");
+        }
+        let length_s = 37e-6 * count as f64;
+        assert!(link.thinned_s < length_s / 8.0 || count == 10, "{count}: {}", link.thinned_s);
+    }
+}
+
 #[test]
 fn the_exit_is_exact() {
     let windows: Vec<u64> = (0..100_000).collect();

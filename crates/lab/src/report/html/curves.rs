@@ -185,10 +185,11 @@ pub(super) fn end(run: &Representative) -> Option<f64> {
     Some(done_s(flow).unwrap_or(flow.time_s.last()? - flow.opened_s))
 }
 
-/// Of a run, the first flow under test: of every row the same one.
+/// Of a run, the first flow under test to open: of every row the same one.
 pub(super) fn flow_shown(run: &Representative) -> Option<&FlowSeries> {
     let series = run.series.as_ref()?;
-    series.flows.iter().find(|flow| flow.under_test && !flow.time_s.is_empty())
+    let shown = series.flows.iter().filter(|flow| flow.under_test && !flow.time_s.is_empty());
+    shown.min_by(|a, b| a.opened_s.total_cmp(&b.opened_s))
 }
 
 fn done_s(flow: &FlowSeries) -> Option<f64> {

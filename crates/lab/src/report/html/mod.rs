@@ -16,6 +16,7 @@ mod number;
 mod overview;
 mod page;
 mod playground;
+mod seeds;
 mod sides;
 mod summary;
 mod tables;

@@ -2,16 +2,15 @@
 
 use super::carries;
 use super::charts::{self, Distribution};
-use super::curves::flow_shown;
 use super::data::{self, styles};
-use super::frame::{Script, document_head, page_end, rate_text};
-use super::head;
+use super::frame::{Script, document_head, page_end};
 use super::number::{show, show_short};
 use super::stood_for;
 use super::summary::{self, capital, reasons, swatch};
 use super::tables;
 use super::text::{Html, Text};
-use crate::{About, ArmSummary, Comparison, Definition, DrawnRole, ExitRecord, MetricInfo, Words, metric};
+use super::{head, seeds};
+use crate::{About, ArmSummary, Comparison, Definition, ExitRecord, MetricInfo, Words, metric};
 
 /// Panels of the time series: key, title, what is on the axis.
 const PANELS: [(&str, &str, &str); 5] = [
@@ -131,7 +130,7 @@ fn time_section(html: &mut Html, comparison: &Comparison) {
     html.raw("<section id=\"time\">\n<h2>Over time</h2>\n<p class=\"note\">");
     html.add(format_args!(
         "{} Time counts from the opening of the connection.",
-        Text(&drawn_sentence(comparison))
+        Text(&seeds::sentence(comparison))
     ));
     html.raw(
         " <span class=\"keys\">Drag to zoom, double-click for start-up. In a focused chart <kbd>←</kbd> <kbd>→</kbd> read values, \
@@ -141,7 +140,7 @@ fn time_section(html: &mut Html, comparison: &Comparison) {
          <div class=\"chips\" id=\"chips\" role=\"group\" aria-label=\"Algorithms shown in all charts\"></div>\
          <button type=\"button\" id=\"show-all\" disabled>All</button><span class=\"spacer\"></span>",
     );
-    seed_choice(html, comparison);
+    seeds::choice(html, comparison);
     html.raw("<span class=\"segmented\" role=\"group\" aria-label=\"Time range\">");
     if data::has_two_views(comparison) {
         html.raw("<button type=\"button\" data-view=\"startup\" aria-pressed=\"true\">Start-up</button>");
@@ -156,7 +155,7 @@ fn time_section(html: &mut Html, comparison: &Comparison) {
          <button type=\"button\" id=\"copy-link\" title=\"An address that shows this seed, stretch of time and choice of rows\">Copy link</button></div>\n\
          <p id=\"announce\" class=\"visually-hidden\" aria-live=\"polite\"></p>\n",
     );
-    paths_met(html, comparison);
+    seeds::paths_met(html, comparison);
     for (key, title, note) in panels(comparison) {
         panel(html, key, title, note);
     }
@@ -186,63 +185,6 @@ fn rate_section(html: &mut Html) {
     );
     panel(html, "rate", "Delivery rate", "payload acknowledged within a base RTT, against the capacity");
     folded_end(html);
-}
-
-/// Which runs are drawn, and why those.
-fn drawn_sentence(comparison: &Comparison) -> String {
-    let Some(first) = comparison.drawn.first() else { return String::new() };
-    let same =
-        format!("All curves are of one seed, {}, so that every algorithm met the same path", first.seed);
-    let of_first = if comparison.context.of_several() {
-        let mut shown = comparison.arms.iter().filter_map(|arm| flow_shown(arm.drawn(first.seed)?));
-        shown.next().map_or(String::new(), |flow| {
-            format!(" Of several flows they show flow {}, the first.", flow.flow)
-        })
-    } else {
-        String::new()
-    };
-    match (&comparison.leader, first.role) {
-        (Some(leader), DrawnRole::Median) if comparison.seeds.len() > 1 => {
-            format!("{same}: in it {leader} has its median {}.{of_first}", metric_name(comparison))
-        }
-        _ => format!("{same}.{of_first}"),
-    }
-}
-
-fn seed_choice(html: &mut Html, comparison: &Comparison) {
-    if comparison.drawn.len() < 2 {
-        return;
-    }
-    let leader = comparison.leader.as_deref().unwrap_or("the leader");
-    html.raw("<label class=\"choice\">Runs of <select id=\"seed\">");
-    for (index, drawn) in comparison.drawn.iter().enumerate() {
-        let role = match drawn.role {
-            DrawnRole::Median => format!("median of {leader}"),
-            DrawnRole::Best => format!("most favourable to {leader}"),
-            DrawnRole::Worst => format!("least favourable to {leader}"),
-            DrawnRole::First => "the first".to_owned(),
-        };
-        html.add(format_args!("<option value=\"{index}\">seed {}: {}</option>", drawn.seed, Text(&role)));
-    }
-    html.raw("</select></label>");
-}
-
-/// Where every run meets a path of its own: that of each drawn seed in words.
-fn paths_met(html: &mut Html, comparison: &Comparison) {
-    for (index, drawn) in comparison.drawn.iter().enumerate() {
-        let met = comparison.arms.iter().filter_map(|arm| arm.drawn(drawn.seed)?.path.as_ref());
-        let Some(path) = met.max_by_key(|path| path.capacity.len()) else { continue };
-        let hidden = if index == 0 { "" } else { " hidden" };
-        html.add(format_args!(
-            "<p class=\"note small\" data-drawn=\"{index}\"{hidden}>Seed {} met {} on average (payload), a base RTT of {}, a BDP of {}{}; \
-             lines and multiples of the BDP are of this run.</p>\n",
-            drawn.seed,
-            rate_text(path.mean_bytes_per_s),
-            show(path.base_rtt_s, "s"),
-            show(path.bdp_bytes as f64, "bytes"),
-            path.buffer_bytes.map_or(String::new(), |buffer| format!(" and a buffer of {}", show(buffer as f64, "bytes")))
-        ));
-    }
 }
 
 fn sizes_section(html: &mut Html, comparison: &Comparison) {
@@ -494,9 +436,4 @@ fn again_section(html: &mut Html, comparison: &Comparison, words: &Words) {
         "<li>Curves are thinned to what a screen can show; of every stretch the lowest and the highest point stay.</li>\n\
          <li>Bytes, windows and rates count payload unless they say wire; 1 MB is 10⁶ bytes.</li>\n</ul></details>\n</section>\n",
     );
-}
-
-fn metric_name(comparison: &Comparison) -> &str {
-    let primary = comparison.metrics.iter().find(|metric| metric.id == comparison.primary);
-    primary.map_or(comparison.primary.as_str(), |metric| metric.name.as_str())
 }
