@@ -1,13 +1,15 @@
 //! Curves of one run, thinned for charts.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
 /// Curves of one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunSeries {
     /// Recorded flows, by id.
+    #[serde(deserialize_with = "whole")]
     pub flows: Vec<FlowSeries>,
     /// Recorded links, by index.
+    #[serde(deserialize_with = "whole")]
     pub links: Vec<LinkSeries>,
 }
 
@@ -80,4 +82,80 @@ pub struct LinkSeries {
     /// Between two points farther apart than this there was none to keep, seconds.
     #[serde(default)]
     pub thinned_s: f64,
+}
+
+/// Curves in columns.
+trait Columns {
+    fn time_s(&self) -> &[f64];
+
+    /// Of the other columns.
+    fn lengths(&self) -> Vec<usize>;
+}
+
+impl Columns for FlowSeries {
+    fn time_s(&self) -> &[f64] {
+        &self.time_s
+    }
+
+    fn lengths(&self) -> Vec<usize> {
+        let bytes = [&self.cwnd_bytes, &self.in_flight_bytes, &self.delivered_bytes];
+        bytes.into_iter().map(Vec::len).chain([self.rtt_ms.len()]).collect()
+    }
+}
+
+impl Columns for LinkSeries {
+    fn time_s(&self) -> &[f64] {
+        &self.time_s
+    }
+
+    fn lengths(&self) -> Vec<usize> {
+        vec![self.queue_bytes.len()]
+    }
+}
+
+/// Refuses what a damaged file may hold.
+fn whole<'de, D, T>(file: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Columns + Deserialize<'de>,
+{
+    let all = Vec::<T>::deserialize(file)?;
+    for curves in &all {
+        let times = curves.time_s();
+        if let Some(other) = curves.lengths().into_iter().find(|length| *length != times.len()) {
+            return Err(D::Error::custom(format_args!(
+                "columns of {} and {other} values, which should be as many",
+                times.len()
+            )));
+        }
+        if !times.is_sorted() {
+            return Err(D::Error::custom("times that do not ascend"));
+        }
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn curves_of_a_damaged_file_are_refused() {
+        let link = |time_s: &[f64], queue_bytes: &[u64]| LinkSeries {
+            time_s: time_s.to_vec(),
+            queue_bytes: queue_bytes.to_vec(),
+            ..LinkSeries::default()
+        };
+        let read = |link: LinkSeries| {
+            let run = RunSeries { links: vec![link], ..RunSeries::default() };
+            let text = serde_json::to_string(&run).expect("plain data");
+            serde_json::from_str::<RunSeries>(&text).map(|read| assert_eq!(read, run)).map_err(|e| e.to_string())
+        };
+        assert_eq!(read(link(&[0.5, 0.5, 1.0], &[1, 2, 3])), Ok(()));
+        assert!(read(link(&[0.5, 1.0], &[1])).is_err_and(|why| why.contains("columns of 2 and 1 values")));
+        assert!(read(link(&[1.0, 0.5], &[1, 2])).is_err_and(|why| why.contains("times that do not ascend")));
+        let short = FlowSeries { time_s: vec![1.0], ..FlowSeries::default() };
+        let text = serde_json::to_string(&RunSeries { flows: vec![short], links: Vec::new() }).expect("plain");
+        assert!(serde_json::from_str::<RunSeries>(&text).is_err());
+    }
 }
