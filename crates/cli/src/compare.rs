@@ -117,10 +117,12 @@ impl CompareArgs {
         let brought_rows = if named { brought.rows } else { Vec::new() };
         let algorithms = [self.algorithms.clone(), brought_rows].concat();
         let beside = Sweep::parse(&self.sweep)?.rows(&algorithms, brought.backends)?;
+        let candidates = self.candidates.rows(&beside)?;
+        self.scenario.sets_what_is_played(beside.iter().chain(&candidates))?;
         Ok(Request {
             on,
             algorithms,
-            candidates: self.candidates.rows(&beside)?,
+            candidates,
             left_out: brought.left_out,
             sweep: self.sweep.clone(),
             runs: self.runs,

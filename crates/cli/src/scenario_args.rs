@@ -4,10 +4,11 @@ use std::path::Path;
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use rampcc_experiment::ExperimentError;
+use rampcc_experiment::{ExperimentError, Row, Steering};
 use rampcc_scenario::{AdHoc, Scenario, Setting};
 
 use crate::completions;
+use crate::error::CliError;
 
 /// What is played unless the command line says otherwise.
 const DEFAULT_SCENARIO: &str = "geo-satellite";
@@ -101,6 +102,35 @@ impl ScenarioArgs {
     /// What `--set` says.
     pub(crate) fn settings(&self) -> Result<Vec<Setting>, ExperimentError> {
         Ok(self.set.iter().map(|text| Setting::parse(text)).collect::<Result<_, _>>()?)
+    }
+
+    /// An error for `--set` of an algorithm's parameter where nothing has that algorithm.
+    pub(crate) fn sets_what_is_played<'r>(
+        &self,
+        rows: impl Iterator<Item = &'r Row>,
+    ) -> crate::error::Result {
+        let rows: Vec<&str> = rows
+            .filter_map(|row| match &row.steering {
+                Steering::Core(arm) => Some(arm.algorithm.id),
+                Steering::Own(_) => None,
+            })
+            .collect();
+        for setting in self.settings()? {
+            let key = setting.key();
+            let Some((id, _)) = key.strip_prefix("algorithm.").and_then(|rest| rest.split_once('.')) else {
+                continue;
+            };
+            if !rows.contains(&id) && !self.scenario(&[])?.starts_with(id) {
+                return Err(CliError::input_help(
+                    format!(
+                        "`--set {}` changes nothing: no row and no other flow starts with `{id}`",
+                        setting.text()
+                    ),
+                    format!("name it among the rows: `-a {id}`"),
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// The scenario, with `--set` and then `settings` on top.

@@ -315,6 +315,24 @@ fn traces_begin_where_the_command_line_says() {
     assert!(fixed.contains("trace-offset = \"1s\"") && !fixed.contains("random"), "{fixed}");
     let random = text(&["path.toml", "--trace-offset", "random"]);
     assert!(random.contains("random-trace-offset = true") && !random.contains("2 s"), "{random}");
+    let none = ["compare", "--rate", "5mbit", "--rtt", "20ms", "--trace-offset", "1s"];
+    place.fails(2, &none, &["there is no trace", "--trace-offset 1s"]);
+}
+
+#[test]
+fn a_parameter_of_a_row_that_nobody_plays_is_refused() {
+    let place = Place::new("unplayed");
+    let set = ["--set", "algorithm.best.threshold=2MB/s", "--out", "out"];
+    let command = |rows: &'static str| {
+        [
+            &["compare", "--rate", "5mbit", "--rtt", "20ms", "--size", "50kB", "--exact", "-a", rows][..],
+            &set[..],
+        ]
+        .concat()
+    };
+    place.fails(2, &command("slow_start,hystart"), &["changes nothing", "`best`", "-a best"]);
+    assert!(!place.path("out").exists());
+    place.stdout(&command("slow_start,best"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Identity of a scenario, and the facts that a judge needs about one.
 
-use rampcc_lab::{CapacityStep, Context};
+use rampcc_lab::{CapacityStep, Chunks, Context};
 use rampcc_scenario::{Scenario, Source, Traffic, TrafficKind};
 use sha2::{Digest, Sha256};
 
@@ -31,6 +31,7 @@ pub fn context(scenario: &Scenario) -> Context {
     let [mss_bytes, header_bytes] = listed.or_else(|| generated.next()).unwrap_or_default();
     let finite = |bytes: u64| (bytes != u64::MAX).then_some(bytes);
     let sizes: Vec<Option<u64>> = under_test().map(|f| finite(f.source.size_bytes())).collect();
+    let chunks: Vec<Option<Chunks>> = under_test().map(|f| chunks(&f.source)).collect();
     let same = sizes.windows(2).all(|pair| pair[0] == pair[1]);
     Context {
         description: scenario.description.clone(),
@@ -56,8 +57,22 @@ pub fn context(scenario: &Scenario) -> Context {
         generated: is_generated,
         application_limited: under_test()
             .any(|f| matches!(f.source, Source::Chunks { .. } | Source::Responses { .. })),
+        chunks: if is_generated || chunks.windows(2).any(|pair| pair[0] != pair[1]) {
+            None
+        } else {
+            chunks.first().copied().flatten()
+        },
         end_s: scenario.stop.after.secs_f64(),
         chance: scenario.has_chance(),
+    }
+}
+
+fn chunks(source: &Source) -> Option<Chunks> {
+    match *source {
+        Source::Chunks { chunk_bytes, interval, .. } => {
+            Some(Chunks { bytes: chunk_bytes, interval_s: interval.secs_f64() })
+        }
+        _ => None,
     }
 }
 

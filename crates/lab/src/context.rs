@@ -45,6 +45,9 @@ pub struct Context {
     pub generated: bool,
     /// True if the application, not the window, may limit the flows under test.
     pub application_limited: bool,
+    /// What the application of every flow under test writes, and how often, whatever the path does; `None`: it does not write so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chunks: Option<Chunks>,
     /// Longest duration of a run, seconds.
     pub end_s: f64,
     /// True if anything is random; otherwise all runs of a row are the same.
@@ -54,6 +57,15 @@ pub struct Context {
 
 fn yes() -> bool {
     true
+}
+
+/// Writes at a fixed interval, the first when the flow is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Chunks {
+    /// Payload bytes of each.
+    pub bytes: u64,
+    /// From one to the next, seconds.
+    pub interval_s: f64,
 }
 
 /// A rate from an instant on.

@@ -98,6 +98,14 @@ impl Ledger {
             .is_some_and(|flow| flow.test.is_none())
     }
 
+    /// The flow with this number, if it is under test.
+    pub(crate) fn tested(&self, id: u32) -> Option<&Flow> {
+        self.position
+            .get(&id)
+            .and_then(|position| self.flows.get(*position))
+            .filter(|flow| flow.test.is_some())
+    }
+
     /// Mean over the flows under test that have a value.
     pub(crate) fn mean_of(&self, mut value: impl FnMut(&Flow, &TestFlow) -> Option<f64>) -> Option<f64> {
         mean_of(self.under_test().filter_map(|(flow, test)| value(flow, test)))

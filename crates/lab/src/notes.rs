@@ -4,7 +4,7 @@ use rampcc::figures::counted;
 
 use crate::comparison::{ArmSummary, Comparison};
 use crate::explain::standing;
-use crate::format::{list, quantity, seconds, share};
+use crate::format::{count, list, quantity, seconds, share};
 use crate::metric::{self, Better, Definition, MetricInfo};
 use crate::standing::times;
 use crate::statistics::skewness;
@@ -50,10 +50,11 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<Note> {
         }
     }
     if comparison.context.of_several() {
-        notes.push(Note::of_all(
-            "Times, windows, losses and the share of start-up used are means over a run's flows under test; \
-             the reason is that of the first one to open that left.",
-        ));
+        notes.push(Note::of_all(format!(
+            "Goodput, times, windows, losses and the share of start-up used are means over a run's flows under test, each of which \
+             counts once, however long it lasts{}; the reason is that of the first one to open that left.",
+            exits_of(comparison)
+        )));
     }
     if comparison.context.varies() {
         let whose = if comparison.met.is_some() { "each run's" } else { "its" };
@@ -95,6 +96,28 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<Note> {
         notes.push(Note::of_all("One run each: nothing here has an interval."));
     }
     notes
+}
+
+/// "; those of exits over the flows that left: 2 of 3 for limited": a mean of few of a row's flows beside one of all would mislead.
+fn exits_of(comparison: &Comparison) -> String {
+    let context = &comparison.context;
+    let left = |arm: &ArmSummary| arm.of(metric::STARTUPS_ENDED).map(|summary| summary.mean);
+    let flows = (!context.generated).then(|| f64::from(context.flows_under_test));
+    let most = flows.or_else(|| comparison.arms.iter().filter_map(left).reduce(f64::max));
+    let few: Vec<String> = (comparison.arms.iter())
+        .filter_map(|arm| Some((arm, left(arm).filter(|left| most.is_some_and(|most| *left < most))?)))
+        .map(|(arm, left)| {
+            let of = flows.map_or(String::new(), |flows| format!(" of {flows}"));
+            format!("{}{of} for {}", count(left), arm.label)
+        })
+        .collect();
+    if few.is_empty() {
+        return String::new();
+    }
+    format!(
+        "; those of exits are over the flows that left, a run's {}",
+        list(&few.iter().map(String::as_str).collect::<Vec<_>>())
+    )
 }
 
 /// `120 s`: a limit that a user has set, so without decimals where it has none.

@@ -156,7 +156,17 @@ fn achievement(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) 
             format!("{} downloads {size} on each of {flows} flows in {value} (their mean)", leader.label)
         }
         id if id == metric::DOWNLOAD_TIME.id => format!("{} downloads {size} in {value}", leader.label),
-        id if id == metric::GOODPUT.id => format!("{} gets {value}", leader.label),
+        id if id == metric::GOODPUT.id => {
+            let of_flows = if context.of_several() { " for a flow, the mean of its flows" } else { "" };
+            format!("{} gets {value}{of_flows}", leader.label)
+        }
+        id if id == metric::CHUNK_TIME.id => {
+            let chunk = context.chunks.map_or("a chunk".to_owned(), |chunks| {
+                let of_flows = if of_several || context.flows_under_test > 1 { " of each flow" } else { "" };
+                format!("a chunk of {}{of_flows}", bytes(chunks.bytes as f64))
+            });
+            format!("{} delivers {chunk} in {value} (their mean)", leader.label)
+        }
         _ => {
             let end = if info.better == Better::Higher { "highest" } else { "lowest" };
             format!("{} has the {end} {}, {value}", leader.label, info.name)
@@ -243,7 +253,7 @@ fn distance(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) -> 
     let summary = ideal.metric(&info.id)?;
     let varies = comparison.context.capacity.len() > 1;
     let told = if varies { "mean rate and BDP" } else { "rate and BDP" };
-    let verb = if info.id == metric::DOWNLOAD_TIME.id { "takes" } else { "has" };
+    let verb = if is_time(info) { "takes" } else { "has" };
     let mut text =
         format!("{}, told the {told} in advance, {verb} {}", ideal.label, quantity(summary.mean, &info.unit));
     let at_least = cut_off(comparison, ideal);

@@ -55,14 +55,20 @@ fn values_of_several_flows_are_said_to_be_means() {
     let of = |context: Context| {
         let runs: Vec<_> = (1..=3)
             .map(|seed| run("best", seed, &[("download_time", 1.0), ("unfinished", 2.0)]))
-            .chain((1..=3).map(|seed| run("paced", seed, &[("download_time", 2.0), ("unfinished", 0.0)])))
+            .chain((1..=3).map(|seed| {
+                run("paced", seed, &[("download_time", 2.0), ("unfinished", 0.0), ("startups_ended", 1.5)])
+            }))
             .collect();
         let comparison = judge(&runs, &JudgeOptions { context, ..options() });
         (text(&comparison, &TextStyle { width: 200, colour: false }), notes(&comparison).join(" "))
     };
     let means = "means over a run's flows under test";
     assert!(!of(sample_context()).1.contains(means));
-    assert!(of(Context { flows_under_test: 2, ..sample_context() }).1.contains(means));
+    let listed = of(Context { flows_under_test: 2, ..sample_context() }).1;
+    assert!(
+        listed.contains(means) && listed.contains("over the flows that left, a run's 1.5 of 2 for paced"),
+        "{listed}"
+    );
     let (table, notes) = of(Context { generated: true, size_bytes: None, ..sample_context() });
     assert!(
         table.contains("generated flows for ") && table.contains("for a download, the mean of its flows"),

@@ -115,6 +115,20 @@ impl Scenario {
         scenario
     }
 
+    /// Whether an algorithm with this id starts any flow whatever is compared.
+    pub fn starts_with(&self, id: &str) -> bool {
+        let generated = self.traffic.iter().filter_map(|traffic| match &traffic.kind {
+            TrafficKind::Poisson { sender, under_test_share, .. }
+            | TrafficKind::Web { sender, under_test_share, .. }
+            | TrafficKind::Listed { sender, under_test_share, .. } => {
+                (*under_test_share < 1.0).then_some(&**sender)
+            }
+            TrafficKind::Cbr { .. } => None,
+        });
+        let listed = self.flows.iter().filter(|flow| !flow.under_test).map(|flow| &flow.sender);
+        listed.chain(generated).any(|sender| sender.startup.id == id)
+    }
+
     /// The scenario as the run with this seed meets it: trace offsets drawn.
     ///
     /// The same for every arm, so that differences between arms stay paired. Without random offsets it is the

@@ -136,7 +136,7 @@ pub struct FlowConfig {
 }
 
 /// Data that an application sends.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Source {
     /// Until the run ends.
     Bulk,
@@ -175,6 +175,16 @@ impl Source {
             Self::Responses { first_bytes, response_bytes, responses, .. } => {
                 response_bytes.saturating_mul(responses).saturating_add(first_bytes)
             }
+        }
+    }
+
+    /// Where the write ends that the byte after so many is of; `u64::MAX`: at no place that anybody waits for.
+    pub fn chunk_end(&self, bytes: u64) -> u64 {
+        match *self {
+            Self::Chunks { chunk_bytes, .. } if chunk_bytes > 0 => {
+                (bytes / chunk_bytes + 1).saturating_mul(chunk_bytes)
+            }
+            _ => u64::MAX,
         }
     }
 }

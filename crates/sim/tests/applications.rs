@@ -49,6 +49,30 @@ fn a_first_response_without_a_handshake_of_its_own_comes_at_once() {
     assert_eq!(sent(one).0, sent(Source::Sized(10_000)).0);
 }
 
+/// Of chunks that are no round numbers, each arrival is told when it is whole.
+#[test]
+fn the_last_byte_of_a_chunk_is_told() {
+    let source = Source::Chunks { chunk_bytes: 1_234_567, interval: ms(500.0), chunks: 4 };
+    let (completed, log) = sent(source);
+    let ends: Vec<u64> = (0..4).map(|sent| source.chunk_end(1_234_567 * sent)).collect();
+    assert_eq!(ends, [1_234_567, 2_469_134, 3_703_701, 4_938_268]);
+    let told = |bytes: u64| {
+        let progress = log.events.iter().filter_map(|event| match event.kind {
+            FlowEventKind::Received { bytes } | FlowEventKind::Completed { bytes } => {
+                Some((event.now, bytes))
+            }
+            _ => None,
+        });
+        progress.into_iter().find(|(_, so_far)| *so_far >= bytes).expect("it arrives")
+    };
+    for (number, end) in ends.iter().enumerate() {
+        let (now, bytes) = told(*end);
+        assert!(bytes - end < 1_460, "a packet may hold the first of the next: {bytes} after {end}");
+        assert!(now > ms(500.0 * number as f64) && now <= completed);
+    }
+    assert_eq!(Source::Bulk.chunk_end(5), u64::MAX);
+}
+
 /// When an observer is told of progress.
 #[derive(Default)]
 struct Told {

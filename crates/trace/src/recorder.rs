@@ -28,8 +28,9 @@ impl Default for RecorderOptions {
 
 /// Keeps the shape of a run's curves, however long it is.
 ///
-/// Time is cut into equal pieces; of each piece stay the last sample and those with the extremes. When there are too many
-/// pieces, neighbours are joined. Samples next to the exit all stay.
+/// Time is cut into pieces that end at the squares of 1, 2, 3, … times a grain: what begins fast is drawn finely, and what lasts long
+/// fits. Of each piece stay the last sample and those with the extremes. When there are too many pieces, neighbours are joined.
+/// Samples next to the exit all stay.
 #[derive(Debug)]
 pub struct Recorder {
     options: RecorderOptions,
@@ -169,7 +170,7 @@ impl FlowRecorder {
             delivered_bytes: points.iter().map(|p| p.delivered).collect(),
             rtt_ms: points.iter().map(|p| (p.rtt != Time::ZERO).then(|| p.rtt.us() as f64 / 1e3)).collect(),
             marks: self.marks,
-            thinned_s: self.curve.thinned_s(),
+            grain_s: self.curve.grain_s(),
         }
     }
 }
@@ -180,7 +181,7 @@ fn link_series(link: u32, curve: &Thinned<LinkPoint>) -> LinkSeries {
         link,
         time_s: points.iter().map(|p| seconds(p.now)).collect(),
         queue_bytes: points.iter().map(|p| p.queue).collect(),
-        thinned_s: curve.thinned_s(),
+        grain_s: curve.grain_s(),
     }
 }
 
@@ -246,8 +247,10 @@ const EXTREMES: usize = 3;
 struct Thinned<P> {
     pieces: Vec<Piece<P>>,
     most: usize,
-    /// How long a piece is.
-    width: u64,
+    /// Time of the first point.
+    begin: Time,
+    /// How long the first piece is, ns.
+    grain: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -262,11 +265,12 @@ struct Piece<P> {
 impl<P: Point> Thinned<P> {
     fn new(points: usize) -> Self {
         let most = (points / (P::extremes().len() + 1)).max(4);
-        Self { pieces: Vec::with_capacity(most + 1), most, width: 1_000 }
+        Self { pieces: Vec::with_capacity(most + 1), most, begin: Time::NEVER, grain: 1 }
     }
 
     fn push(&mut self, point: P) {
-        let number = point.now().ns() / self.width;
+        self.begin = self.begin.min(point.now());
+        let number = ((point.now() - self.begin).ns() / self.grain).isqrt();
         match self.pieces.last_mut() {
             Some(piece) if piece.number == number => piece.join(&Piece::new(number, point)),
             _ => self.pieces.push(Piece::new(number, point)),
@@ -277,7 +281,7 @@ impl<P: Point> Thinned<P> {
     }
 
     fn halve(&mut self) {
-        self.width = self.width.saturating_mul(2);
+        self.grain = self.grain.saturating_mul(4);
         let mut joined: Vec<Piece<P>> = Vec::with_capacity(self.most + 1);
         for mut piece in self.pieces.drain(..) {
             piece.number /= 2;
@@ -289,9 +293,8 @@ impl<P: Point> Thinned<P> {
         self.pieces = joined;
     }
 
-    /// Of each piece at least the last point stays: where the next one is two pieces away, a piece between was empty.
-    fn thinned_s(&self) -> f64 {
-        2.0 * seconds(Time::from_ns(self.width))
+    fn grain_s(&self) -> f64 {
+        Time::from_ns(self.grain).secs_f64()
     }
 
     /// What is left, in order of time; the very first point always is.

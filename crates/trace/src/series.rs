@@ -34,9 +34,29 @@ pub struct FlowSeries {
     pub rtt_ms: Vec<Option<f64>>,
     /// Events, in order of time; runs of drops are thinned like the curves.
     pub marks: Vec<Mark>,
-    /// Between two points farther apart than this there was none to keep, seconds.
+    /// What [`Self::gap_s`] grows with, seconds; 0: nothing was left out.
     #[serde(default)]
-    pub thinned_s: f64,
+    pub grain_s: f64,
+}
+
+impl FlowSeries {
+    /// A point at `at_s` and one before it that is farther away than this, seconds, had none between them.
+    pub fn gap_s(&self, at_s: f64) -> f64 {
+        gap_s(&self.time_s, self.grain_s, at_s)
+    }
+}
+
+impl LinkSeries {
+    /// As of [`FlowSeries::gap_s`].
+    pub fn gap_s(&self, at_s: f64) -> f64 {
+        gap_s(&self.time_s, self.grain_s, at_s)
+    }
+}
+
+/// Of each piece of time stays at least the last point, and two pieces that end at n² and (n + 1)² grains are 4n grains long.
+fn gap_s(time_s: &[f64], grain_s: f64, at_s: f64) -> f64 {
+    let since_s = time_s.first().map_or(0.0, |first| at_s - first).max(0.0);
+    4.0 * (since_s * grain_s).sqrt()
 }
 
 /// Something that happened to a flow.
@@ -79,9 +99,9 @@ pub struct LinkSeries {
     pub time_s: Vec<f64>,
     /// Wire bytes waiting just after an arrival.
     pub queue_bytes: Vec<u64>,
-    /// Between two points farther apart than this there was none to keep, seconds.
+    /// What [`Self::gap_s`] grows with, seconds; 0: nothing was left out.
     #[serde(default)]
-    pub thinned_s: f64,
+    pub grain_s: f64,
 }
 
 /// Curves in columns.
@@ -149,13 +169,16 @@ mod tests {
         let read = |link: LinkSeries| {
             let run = RunSeries { links: vec![link], ..RunSeries::default() };
             let text = serde_json::to_string(&run).expect("plain data");
-            serde_json::from_str::<RunSeries>(&text).map(|read| assert_eq!(read, run)).map_err(|e| e.to_string())
+            serde_json::from_str::<RunSeries>(&text)
+                .map(|read| assert_eq!(read, run))
+                .map_err(|e| e.to_string())
         };
         assert_eq!(read(link(&[0.5, 0.5, 1.0], &[1, 2, 3])), Ok(()));
         assert!(read(link(&[0.5, 1.0], &[1])).is_err_and(|why| why.contains("columns of 2 and 1 values")));
         assert!(read(link(&[1.0, 0.5], &[1, 2])).is_err_and(|why| why.contains("times that do not ascend")));
         let short = FlowSeries { time_s: vec![1.0], ..FlowSeries::default() };
-        let text = serde_json::to_string(&RunSeries { flows: vec![short], links: Vec::new() }).expect("plain");
+        let text =
+            serde_json::to_string(&RunSeries { flows: vec![short], links: Vec::new() }).expect("plain");
         assert!(serde_json::from_str::<RunSeries>(&text).is_err());
     }
 }

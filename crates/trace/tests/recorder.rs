@@ -60,13 +60,33 @@ fn points_farther_apart_than_a_curve_says_had_none_between() {
         let windows: Vec<u64> = (0..count).map(|i| i * 7_919 % 1_000).collect();
         let found = record(&windows, None);
         let (flow, link) = (&found.flows[0], &found.links[0]);
-        for (times, thinned_s) in [(&flow.time_s, flow.thinned_s), (&link.time_s, link.thinned_s)] {
-            let widest = times.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
-            assert!(widest <= thinned_s.max(37e-6) + 1e-9, "{count}: {widest} > {thinned_s}");
+        let at_most: [&dyn Fn(f64) -> f64; 2] = [&|at_s| flow.gap_s(at_s), &|at_s| link.gap_s(at_s)];
+        for (times, gap_s) in [&flow.time_s, &link.time_s].into_iter().zip(at_most) {
+            for pair in times.windows(2) {
+                let (gap, most) = (pair[1] - pair[0], gap_s(pair[1]));
+                assert!(gap <= most.max(37e-6) + 1e-6, "{count}: {gap} > {most} at {}", pair[1]);
+            }
         }
-        let length_s = 37e-6 * count as f64;
-        assert!(link.thinned_s < length_s / 8.0 || count == 10, "{count}: {}", link.thinned_s);
+        let end_s = *link.time_s.last().unwrap();
+        assert!(
+            link.gap_s(end_s) < 37e-6 * count as f64 / 4.0 || count == 10,
+            "{count}: {}",
+            link.gap_s(end_s)
+        );
     }
+}
+
+/// Start-up is what a reader looks at, however long the rest lasts.
+#[test]
+fn what_begins_is_finer_than_what_lasts() {
+    let windows: Vec<u64> = (0..500_000).map(|i| i * 7_919 % 1_000).collect();
+    let times = &record(&windows, None).links[0].time_s;
+    let within = |from: f64, to: f64| times.iter().filter(|at| (from..to).contains(*at)).count();
+    let (first, last) = (within(0.0, 0.185), within(18.315, 18.5));
+    assert!(
+        first > 8 && first >= 4 * last,
+        "{first} points in the first hundredth of 18.5 s, {last} in the last"
+    );
 }
 
 #[test]

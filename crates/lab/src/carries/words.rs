@@ -3,8 +3,9 @@
 use rampcc::figures::counted;
 
 use super::{CarriedRow, Carries, Influence, LOSS, UncertainField};
+use crate::Comparison;
 use crate::format::share;
-use crate::{Comparison, metric, verdict};
+use crate::verdict::{self, is_time};
 
 /// A field is said to turn the answer if its index comes by chance less often than this.
 const CERTAIN: f64 = 0.05;
@@ -36,7 +37,7 @@ fn sentence(comparison: &Comparison, carries: &Carries) -> String {
     let paths = if carries.decided == 1 { "path" } else { "paths" };
     let place = format!("{simulated}neighbouring {paths}{}", without(carries));
     let margin = share(comparison.margin);
-    let top = if comparison.primary == metric::DOWNLOAD_TIME.id { "fastest" } else { "leader there" };
+    let top = if comparison.primary_info().is_some_and(is_time) { "fastest" } else { "leader there" };
     let rest = assumed(&carries.neighbourhood.fields);
     let played = |leader: &&str| carries.rows.iter().any(|row| row.label == **leader);
     let Some(leader) = comparison.leader.as_deref().filter(played) else {
@@ -96,7 +97,7 @@ fn assumed(fields: &[UncertainField]) -> String {
 fn warning(comparison: &Comparison, carries: &Carries) -> Option<String> {
     let leader = comparison.leader.as_deref()?;
     let row = carries.furthest(Some(leader)).filter(|_| carries.holds * 2 < carries.decided)?;
-    let top = if comparison.primary == metric::DOWNLOAD_TIME.id { "fastest" } else { "leader" };
+    let top = if comparison.primary_info().is_some_and(is_time) { "fastest" } else { "leader" };
     Some(format!(
         "But of {} neighbouring paths{} {} is within {} of the {top} on {}, {leader} on {}.",
         carries.decided,
@@ -121,7 +122,7 @@ fn against(comparison: &Comparison, carries: &Carries, leader: &str) -> String {
     let beyond = 1.0 + comparison.margin;
     let worse = behind.iter().filter(|ratio| **ratio > beyond).count();
     let better = behind.iter().filter(|ratio| **ratio < 1.0 / beyond).count();
-    let (slower, faster) = if comparison.primary == metric::DOWNLOAD_TIME.id {
+    let (slower, faster) = if comparison.primary_info().is_some_and(is_time) {
         ("slower", "faster")
     } else {
         ("worse", "better")

@@ -2,6 +2,7 @@
 
 mod blackout;
 mod capacity;
+mod chunk;
 mod cpu;
 mod crowd;
 mod definition;
@@ -18,6 +19,7 @@ mod startup;
 mod wire;
 
 pub(crate) use capacity::TIME_TO_CAPACITY;
+pub use chunk::CHUNK_TIME;
 pub use crowd::{
     DROPPED_PACKETS, FAIRNESS, FLOWS_TIME, FLOWS_TIME_P95, FLOWS_TIME_P99, OTHERS_TIME, OTHERS_TIME_P95,
     OTHERS_TIME_P99, STARTUPS_ENDED, WINDOW_GROWTH,
@@ -42,6 +44,7 @@ pub(crate) use wire::{BURST, BURST_LOST, FIRST_FLIGHT};
 pub(crate) fn all() -> Vec<Box<dyn Metric>> {
     vec![
         Box::new(download::Download),
+        Box::new(chunk::ChunkTime::default()),
         Box::new(goodput::Goodput),
         Box::new(exit::Exit),
         Box::new(lag::DetectionLag),

@@ -22,7 +22,7 @@ pub const STARTUP_LOST_PACKETS: Definition = Definition {
     id: "startup_lost_packets",
     name: "packets lost in start-up",
     unit: "packets",
-    meaning: "data packets dropped before the end of start-up",
+    meaning: "data packets dropped until the losses that start-up caused were repaired, some of them after the exit",
     better: Better::Lower,
 };
 

@@ -119,6 +119,12 @@ pub(super) fn path_facts(context: &Context, met: Option<&Met>) -> Vec<String> {
     }
     if context.generated {
         parts.push(format!("generated flows for {}", seconds(context.end_s)));
+    } else if let Some(chunks) = context.chunks {
+        let written = format!("{} written every {}", bytes(chunks.bytes as f64), seconds(chunks.interval_s));
+        parts.push(match context.flows_under_test {
+            ..=1 => written,
+            flows => format!("{written} on each of {flows} flows"),
+        });
     } else if let Some(size) = context.size_bytes {
         let size = bytes(size as f64);
         parts.push(match context.flows_under_test {
@@ -177,6 +183,7 @@ fn columns(comparison: &Comparison, rows: &[&ArmSummary]) -> Vec<Column<'static>
     let primary_heading = match info.map(|info| info.id.as_str()) {
         None => ["download", "time"],
         Some(id) if id == metric::DOWNLOAD_TIME.id => ["download", "time"],
+        Some(id) if id == metric::CHUNK_TIME.id => ["chunk", "time"],
         Some(id) if id == metric::GOODPUT.id => ["", "goodput"],
         Some(_) => ["deciding", "metric"],
     };

@@ -72,6 +72,7 @@ pub(crate) fn sample_context() -> Context {
         flows_under_test: 1,
         generated: false,
         application_limited: false,
+        chunks: None,
         end_s: 60.0,
         chance: true,
     }

@@ -26,6 +26,7 @@ pub(crate) fn context() -> Context {
         flows_under_test: 1,
         generated: false,
         application_limited: false,
+        chunks: None,
         end_s: 10.0,
         chance: true,
     }

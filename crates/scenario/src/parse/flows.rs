@@ -99,7 +99,7 @@ fn flow(value: &Value<'_>, built: &Built, ends: &Ends, flows: &mut Vec<FlowConfi
             Some(name) => format!("{name}-{}", i + 1),
             None => format!("flow-{}", flows.len() + 1),
         };
-        let (sender, source) = (sender.clone(), source.clone());
+        let (sender, source) = (sender.clone(), source);
         flows.push(FlowConfig { name, from, to, start, start_jitter, source, sender, receiver, under_test });
     }
     Ok(())

@@ -38,6 +38,7 @@ pub(crate) fn link(section: &Section<'_>, around: Surroundings<'_>) -> LinkConfi
     let propagation = section.file.keep(delay_trace(section, delay, offset, files));
     let propagation = propagation.unwrap_or(Propagation::Constant(Time::ZERO));
     section.file.keep(random_offset(section, &capacity, &propagation, trace_offset_range));
+    section.file.keep(offset_of_a_trace(section, &capacity, &propagation));
     let rtt = rest.map(|rest| rest + propagation.smallest());
     let scale = Scale { capacity: &capacity, rtt };
     let limit = match section.get("buffer") {
@@ -216,6 +217,16 @@ fn delay_trace(
     };
     let step = section.of("delay-trace-step");
     Ok(Propagation::Trace { values: files.delays(&value, constant)?, step, offset })
+}
+
+fn offset_of_a_trace(section: &Section<'_>, capacity: &Capacity, propagation: &Propagation) -> Result {
+    let traced = matches!(capacity, Capacity::Trace(_)) || matches!(propagation, Propagation::Trace { .. });
+    match section.get("trace-offset") {
+        Some(value) if !traced && section.is_sound() => {
+            Err(value.error("there is no trace", "`trace` or `delay-trace` with it"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn random_offset(

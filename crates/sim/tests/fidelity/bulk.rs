@@ -115,7 +115,7 @@ impl Bulk {
     pub(crate) fn compare(&self) -> Compared {
         let span = self.start..self.end;
         let mut scenario = self.path.scenario(self.sender.clone(), self.receiver, span, self.cbr);
-        scenario.flows[0].source = self.source.clone();
+        scenario.flows[0].source = self.source;
         let ours = Measured::play(scenario, self.path.return_delay());
 
         let mut compared = Compared {

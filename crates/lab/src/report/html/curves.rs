@@ -80,12 +80,9 @@ pub(super) fn run(run: &Representative, context: &Context, room: &Room) -> Optio
     let flow = flow_shown(run)?;
     let done = done_s(flow);
     let step = time_step(context);
-    let curve = |mut points: Vec<(f64, Option<f64>)>, last: Option<f64>| {
-        // The receiver has the last byte before the sender hears of it: the run is over then.
-        if let (Some(done), Some(last)) = (done, last) {
-            points.retain(|(t, _)| *t < done);
-            points.push((done, Some(last)));
-        }
+    // The receiver has the last byte before the sender hears of it: the run is over then.
+    let curve = |mut points: Vec<(f64, Option<f64>)>| {
+        points.retain(|(t, _)| done.is_none_or(|done| *t <= done));
         let (times, values): (Vec<f64>, Vec<Option<f64>>) = points.into_iter().unzip();
         let kept = thin(&times, &values, room.points, room.startup_s);
         let kept = kept.into_iter().filter(|&i| times[i] >= 0.0 && times[i] <= room.until_s * 1.0001);
@@ -98,9 +95,9 @@ pub(super) fn run(run: &Representative, context: &Context, room: &Room) -> Optio
         .filter_map(|(t, rtt)| Some((t - flow.opened_s, Some(rtt.as_ref()? / 1e3))));
     let links = run.series.iter().flat_map(|series| &series.links);
     let queue = links.filter(|link| link.link == context.bottleneck).flat_map(|link| {
-        drained(&bytes(&link.time_s, &link.queue_bytes), context, flow.opened_s, link.thinned_s)
+        let gap_s = |at_s: f64| link.gap_s(at_s + flow.opened_s);
+        drained(&bytes(&link.time_s, &link.queue_bytes), context, flow.opened_s, gap_s)
     });
-    let last_window = flow.cwnd_bytes.last().map(|&v| v as f64);
     Some(Run {
         exit: run
             .exit
@@ -110,15 +107,12 @@ pub(super) fn run(run: &Representative, context: &Context, room: &Room) -> Optio
         done_s: done.map(round),
         end_s: round(end(run).unwrap_or(0.0)),
         series: Series {
-            cwnd: curve(bytes(&flow.time_s, &flow.cwnd_bytes), last_window),
-            in_flight: curve(bytes(&flow.time_s, &flow.in_flight_bytes), Some(0.0)),
-            queue: curve(queue.collect(), None),
-            rtt: curve(rtt.collect(), None),
-            delivered: curve(
-                bytes(&flow.time_s, &flow.delivered_bytes),
-                context.size_bytes.map(|v| v as f64),
-            ),
-            rate: curve(rates(flow, context.base_rtt_s), None),
+            cwnd: curve(bytes(&flow.time_s, &flow.cwnd_bytes)),
+            in_flight: curve(bytes(&flow.time_s, &flow.in_flight_bytes)),
+            queue: curve(queue.collect()),
+            rtt: curve(rtt.collect()),
+            delivered: curve(bytes(&flow.time_s, &flow.delivered_bytes)),
+            rate: curve(rates(flow, context.base_rtt_s)),
             drops: drops(flow),
         },
     })
@@ -140,13 +134,13 @@ fn rates(flow: &FlowSeries, window_s: f64) -> Vec<(f64, Option<f64>)> {
         }
         let before = first.checked_sub(1).map_or(0.0, |last| {
             let (from, to) = (flow.time_s[last], flow.time_s[first]);
-            let share = if to - from > flow.thinned_s { 0.0 } else { (begin - from) / (to - from) };
+            let share = if to - from > flow.gap_s(to) { 0.0 } else { (begin - from) / (to - from) };
             level(last) + share * (level(first) - level(last))
         });
         all.push((time - flow.opened_s, Some((level(at) - before).max(0.0) / window_s)));
         let idle = time + window_s;
         if let Some(next) =
-            flow.time_s.get(at + 1).filter(|next| **next > idle && **next - time > flow.thinned_s)
+            flow.time_s.get(at + 1).filter(|next| **next > idle && **next - time > flow.gap_s(**next))
         {
             all.push((idle - flow.opened_s, Some(0.0)));
             all.push((next - flow.opened_s, Some(0.0)));
@@ -161,9 +155,9 @@ fn drained(
     points: &[(f64, Option<f64>)],
     context: &Context,
     opened_s: f64,
-    thinned_s: f64,
+    gap_s: impl Fn(f64) -> f64,
 ) -> Vec<(f64, Option<f64>)> {
-    let long = thinned_s.max(context.base_rtt_s / 4.0);
+    let long_s = |at_s: f64| gap_s(at_s).max(context.base_rtt_s / 4.0);
     let mut all = Vec::with_capacity(points.len());
     for (at, (time, value)) in points.iter().enumerate() {
         all.push((*time, *value));
@@ -171,7 +165,7 @@ fn drained(
             continue;
         };
         let empty = time + context.queueing_s(waiting as u64, time + opened_s);
-        if next - time > long && empty < *next {
+        if next - time > long_s(*next) && empty < *next {
             all.push((empty, Some(0.0)));
             all.push((*next, Some(0.0)));
         }
@@ -274,13 +268,13 @@ mod tests {
             step.bytes_per_s = 1e6 / factor;
         }
         let waiting = [(1.0, Some(500e3)), (1.05, Some(500e3)), (3.0, Some(1500.0))];
-        let drawn = drained(&waiting, &context, 0.0, 0.0);
+        let drawn = drained(&waiting, &context, 0.0, |_| 0.0);
         let times: Vec<f64> = drawn.iter().map(|(time, _)| (time * 1e3).round() / 1e3).collect();
         assert_eq!(times, [1.0, 1.05, 1.55, 3.0, 3.0]);
         assert_eq!(drawn[2].1, Some(0.0));
         assert_eq!(drawn[3].1, Some(0.0));
         assert_eq!(
-            drained(&waiting, &context, 0.0, 2.0),
+            drained(&waiting, &context, 0.0, |_| 2.0),
             waiting,
             "what came between may have been left out"
         );
@@ -308,7 +302,7 @@ mod tests {
         let flow = FlowSeries {
             time_s: (0..20).map(|point| 0.06 * f64::from(point)).collect(),
             delivered_bytes: (0..20).map(|point| 60_000 * point).collect(),
-            thinned_s: 0.1,
+            grain_s: 0.02,
             ..FlowSeries::default()
         };
         let drawn = rates(&flow, 0.04);

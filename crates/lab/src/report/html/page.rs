@@ -10,6 +10,7 @@ use super::summary::{self, capital, reasons, swatch};
 use super::tables;
 use super::text::{Html, Text};
 use super::{head, seeds};
+use crate::verdict::is_time;
 use crate::{About, ArmSummary, Comparison, Definition, ExitRecord, MetricInfo, Words, metric};
 
 /// Panels of the time series: key, title, what is on the axis.
@@ -18,7 +19,11 @@ const PANELS: [(&str, &str, &str); 5] = [
     ("in_flight", "In flight", "payload bytes; ▲ end of start-up"),
     ("queue", "Bottleneck queue", "wire bytes waiting; × drops"),
     ("rtt", "Round-trip time", "of each ACK with a valid sample"),
-    ("delivered", "Delivered", "payload bytes acknowledged, against what the path could have carried"),
+    (
+        "delivered",
+        "Delivered",
+        "payload bytes acknowledged, against what the path could have carried; a run ends with the last byte, before its ACK",
+    ),
 ];
 
 /// The panels of a comparison: of programs the bytes in flight are all that is seen of a window, and stand once.
@@ -183,7 +188,12 @@ fn rate_section(html: &mut Html) {
         "<p class=\"note\">How much of the path each algorithm used, and when: what a drop of the window cost shows as a gap below \
          the capacity. Seed, rows and stretch of time are those chosen above.</p>\n",
     );
-    panel(html, "rate", "Delivery rate", "payload acknowledged within a base RTT, against the capacity");
+    panel(
+        html,
+        "rate",
+        "Delivery rate",
+        "payload acknowledged within a base RTT, against the capacity; above it where ACKs come in bunches",
+    );
     folded_end(html);
 }
 
@@ -237,7 +247,7 @@ fn tradeoff_section(html: &mut Html, comparison: &Comparison) {
         "<p class=\"note\">Means with 95 % intervals: who is \
          {} and gentle at once?</p>\n<div class=\"chart\" data-tradeoff=\"{across}\"><header><h3>{} against another metric</h3>\
          <label class=\"choice\">Upwards <select>",
-        if comparison.primary == metric::DOWNLOAD_TIME.id { "fast" } else { "good" },
+        if comparison.primary_info().is_some_and(is_time) { "fast" } else { "good" },
         Text(&capital(&distributions[across].title))
     ));
     for index in order {
