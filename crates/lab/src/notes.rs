@@ -56,6 +56,11 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<Note> {
             exits_of(comparison)
         )));
     }
+    if comparison.context.application_limited {
+        notes.push(Note::of_all(
+            "The application writes now and then: goodput and the shares of the path that were used count its pauses.",
+        ));
+    }
     if comparison.context.varies() {
         let whose = if comparison.met.is_some() { "each run's" } else { "its" };
         notes.push(Note::of_all(format!(

@@ -152,6 +152,15 @@ pub(super) fn fact_list(html: &mut Html, path: &Context, met: Option<&Met>) {
             fact("Buffer", &show(bytes as f64, "bytes"), &(share + &early));
         }
     }
+    if let Some(chunks) = path.chunks {
+        let each = show_short(chunks.bytes as f64, "bytes");
+        fact(
+            "Chunks",
+            &format!("{each} each"),
+            &format!("written every {}", show_short(chunks.interval_s, "s")),
+        );
+        return;
+    }
     match path.size_bytes {
         _ if path.generated => fact("Transfer", "generated flows", &format!("for {}", show(path.end_s, "s"))),
         Some(bytes) => fact("Transfer", &show_short(bytes as f64, "bytes"), &flows(path.flows_under_test)),
