@@ -74,7 +74,10 @@ fn command() -> impl Strategy<Value = Vec<String>> {
             ("--algorithms", texts.join(",")),
         ];
         words.extend(options.into_iter().flat_map(|(name, value)| [name.to_owned(), value]));
-        if !set.is_empty() {
+        // A parameter of a row that is not played is refused.
+        let of = set.strip_prefix("algorithm.").and_then(|key| key.split('.').next());
+        let played = of.is_none_or(|id| texts.iter().any(|text| text.contains(id)));
+        if !set.is_empty() && played {
             words.extend(["--set".to_owned(), set.to_owned()]);
         }
         words
