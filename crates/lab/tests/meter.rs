@@ -1,7 +1,7 @@
 //! Metrics of runs made by hand: every value can be checked with a pencil.
 
 use rampcc::{ExitReason, Phase, Time};
-use rampcc_lab::{CapacityStep, Chunks, Context};
+use rampcc_lab::{CapacityStep, Context};
 use rampcc_trace::{FlowEventKind, FlowSample, LinkSample, Observer, SenderState};
 
 use metered::{Run, absent, context, values};
@@ -321,36 +321,6 @@ fn download_times_by_size_are_those_of_the_first_bytes() {
     for (found, expected) in found.into_iter().zip(expected) {
         assert!(found.0 == expected.0 && (found.1 - expected.1).abs() < 1e-12, "{found:?} {expected:?}");
     }
-}
-
-/// 50 kB every second from 1 s on: the third chunk waits for the second.
-#[test]
-fn a_chunk_lasts_from_its_write_to_its_last_byte() {
-    let chunks = Some(Chunks { bytes: 50_000, interval_s: 1.0 });
-    let received = |end_s: f64, end_ms: u64| {
-        let mut run = Run::new(&Context { chunks, end_s, size_bytes: None, ..context() });
-        run.open(1_000, 0, u64::MAX);
-        for (ms, bytes) in
-            [(1_100, 49_999), (1_200, 50_000), (3_300, 99_000), (3_600, 150_000), (4_100, 160_000)]
-        {
-            run.event(ms, 0, FlowEventKind::Received { bytes });
-        }
-        run.finish(end_ms)
-    };
-    // Written at 1, 2 and 3 s.
-    values(&received(4.0, 4_000), &[("chunk_time", (0.2 + 1.6 + 0.6) / 3.0)]);
-    // The fourth counts with what it had; the fifth was written less than an interval before the limit.
-    values(&received(5.9, 5_900), &[("chunk_time", (0.2 + 1.6 + 0.6 + 1.9) / 4.0)]);
-    absent(&received(1.5, 1_500), &["chunk_time"]);
-
-    let mut whole = Run::new(&Context { chunks, end_s: 60.0, size_bytes: Some(100_000), ..context() });
-    whole.open(0, 0, 100_000);
-    whole.event(300, 0, FlowEventKind::Received { bytes: 50_000 });
-    whole.event(1_500, 0, FlowEventKind::Completed { bytes: 100_000 });
-    values(&whole.finish(1_500), &[("chunk_time", 0.4)]);
-    let mut once = Run::new(&context());
-    once.open(0, 0, 500_000).event(700, 0, FlowEventKind::Completed { bytes: 500_000 });
-    absent(&once.finish(700), &["chunk_time"]);
 }
 
 #[test]

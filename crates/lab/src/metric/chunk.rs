@@ -80,3 +80,47 @@ impl Metric for ChunkTime {
         vec![time]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rampcc::Time;
+    use rampcc_trace::Observer;
+
+    use super::*;
+    use crate::Meter;
+    use crate::testing::close;
+
+    /// Of a flow that opens at `opened_ms` and receives so many bytes in order by then.
+    fn found(context: &Context, opened_ms: u64, received: &[(u64, u64)], end_ms: u64) -> Option<f64> {
+        let mut meter = Meter::new(context);
+        let mut tell = |ms, kind| meter.on_event(&FlowEvent { now: Time::from_ms(ms), flow: 0, kind });
+        let size_bytes = context.size_bytes.unwrap_or(u64::MAX);
+        tell(opened_ms, FlowEventKind::Opened { size_bytes, under_test: true });
+        for (ms, bytes) in received {
+            tell(*ms, FlowEventKind::Received { bytes: *bytes });
+            if *bytes == size_bytes {
+                tell(*ms, FlowEventKind::Completed { bytes: *bytes });
+            }
+        }
+        let metrics = meter.finish(Time::from_ms(end_ms)).metrics;
+        metrics.iter().find(|(id, _)| id.as_str() == CHUNK_TIME.id).map(|(_, value)| *value)
+    }
+
+    /// 50 kB every second from 1 s on: the third chunk waits for the second.
+    #[test]
+    fn a_chunk_lasts_from_its_write_to_its_last_byte() {
+        let chunks = Some(Chunks { bytes: 50_000, interval_s: 1.0 });
+        let endless = |end_s| Context { chunks, end_s, ..Context::default() };
+        let received =
+            [(1_100, 49_999), (1_200, 50_000), (3_300, 99_000), (3_600, 150_000), (4_100, 160_000)];
+        // Written at 1, 2 and 3 s.
+        close(found(&endless(4.0), 1_000, &received[..4], 4_000).unwrap(), (0.2 + 1.6 + 0.6) / 3.0, 1e-9);
+        // The fourth counts with what it had; the fifth was written less than an interval before the limit.
+        close(found(&endless(5.9), 1_000, &received, 5_900).unwrap(), (0.2 + 1.6 + 0.6 + 1.9) / 4.0, 1e-9);
+        assert_eq!(found(&endless(1.5), 1_000, &received[..2], 1_500), None);
+
+        let two = Context { chunks, end_s: 60.0, size_bytes: Some(100_000), ..Context::default() };
+        close(found(&two, 0, &[(300, 50_000), (1_500, 100_000)], 1_500).unwrap(), 0.4, 1e-9);
+        assert_eq!(found(&Context { chunks: None, ..two }, 0, &[(700, 100_000)], 700), None);
+    }
+}
