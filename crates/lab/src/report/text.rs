@@ -92,7 +92,9 @@ pub(super) fn path_facts(context: &Context, met: Option<&Met>) -> Vec<String> {
         Some(met) => {
             let [mean, low, high] = [met.bytes_per_s.mean, met.bytes_per_s.low, met.bytes_per_s.high];
             let [mean, low, high] = [mean, low, high].map(|rate| bit_rate(rate * 8.0));
-            parts.push(format!("{mean} payload on average ({} in its runs)", span(&low, &high)));
+            let runs =
+                if low == high { String::new() } else { format!(" ({} in its runs)", span(&low, &high)) };
+            parts.push(format!("{mean} payload on average{runs}"));
         }
         None if context.capacity.len() > 1 && context.base_rtt_s > 0.0 => {
             parts.push(format!("{} payload on average", bit_rate(bdp * 8.0 / context.base_rtt_s)));

@@ -141,6 +141,7 @@ pub(super) fn fact_list(html: &mut Html, path: &Context, met: Option<&Met>) {
         Some(bytes) => {
             let share =
                 if path.over_bdp(1.0).is_some() { show(bytes as f64 / bdp, "BDP") } else { String::new() };
+            let before = if share.is_empty() { "" } else { ", " };
             let share = match path.buffer_stated_bdp {
                 Some(stated) if show(stated, "BDP") != share && !varies => {
                     format!("{share}; {stated} bdp, of the delay alone")
@@ -149,7 +150,7 @@ pub(super) fn fact_list(html: &mut Html, path: &Context, met: Option<&Met>) {
             };
             let early =
                 if path.early_drops.is_empty() { String::new() } else { format!("; {}", path.early_drops) };
-            fact("Buffer", &show(bytes as f64, "bytes"), &(share + &early));
+            fact("Buffer", &show(bytes as f64, "bytes"), &format!("payload{before}{share}{early}"));
         }
     }
     if let Some(chunks) = path.chunks {

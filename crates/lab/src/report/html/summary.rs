@@ -256,19 +256,25 @@ fn metric_cell(html: &mut Html, comparison: &Comparison, arm: &ArmSummary, info:
     html.add(format_args!("<span>{}{interval}</span></td>", show_mean(summary, &info.unit)));
 }
 
-/// Whether the arm's mean is the best of the contenders' as it is printed. What most of them reach is not marked.
+/// Whether the arm's mean is the best of the contenders' as it is printed. What most of them reach is not marked, nor what a row has
+/// that never finishes.
 pub(super) fn is_best(comparison: &Comparison, arm: &ArmSummary, info: &MetricInfo) -> bool {
     let sign = match info.better {
         Better::Lower => 1.0,
         Better::Higher => -1.0,
         Better::Neither => return false,
     };
+    let finishes =
+        |arm: &ArmSummary| arm.metric(&comparison.primary).is_none_or(|summary| summary.unfinished() < arm.n);
     let printed = |arm: &ArmSummary| arm.metric(&info.id).map(|s| (sign * s.mean, show(s.mean, &info.unit)));
     let all: Vec<(f64, String)> =
-        comparison.arms.iter().filter(|arm| !arm.yardstick).filter_map(printed).collect();
+        comparison.arms.iter().filter(|arm| !arm.yardstick && finishes(arm)).filter_map(printed).collect();
     let Some((_, best)) = all.iter().min_by(|a, b| a.0.total_cmp(&b.0)) else { return false };
     let alike = all.iter().filter(|(_, text)| text == best).count();
-    alike * 2 <= all.len() && !arm.yardstick && printed(arm).is_some_and(|(_, text)| &text == best)
+    alike * 2 <= all.len()
+        && !arm.yardstick
+        && finishes(arm)
+        && printed(arm).is_some_and(|(_, text)| &text == best)
 }
 
 /// Mean and interval on one scale for the whole column.

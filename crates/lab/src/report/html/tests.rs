@@ -149,7 +149,7 @@ fn the_head_says_path_verdict_and_findings() {
         "<dt>Rate</dt><dd>144 Mbit/s<small>payload</small>",
         "<dt>Base RTT</dt><dd>600 ms<",
         "<dt>BDP</dt><dd>10.8 MB<small>7458 packets</small>",
-        "<dt>Buffer</dt><dd>10.8 MB<small>1.00 BDP</small>",
+        "<dt>Buffer</dt><dd>10.8 MB<small>payload, 1.00 BDP</small>",
         "<dt>Transfer</dt><dd>36 MB<small>one flow</small>",
         "<dt>Runs per algorithm</dt><dd>12<small>seeds 1 to 12</small>",
         "<span class=\"good\">leader</span>",
