@@ -1,6 +1,7 @@
 //! Identity of a scenario, and the facts that a judge needs about one.
 
-use rampcc_lab::{CapacityStep, Chunks, Context};
+use rampcc::{Rate, Time};
+use rampcc_lab::{CapacityStep, Context, Writes};
 use rampcc_scenario::{Scenario, Source, Traffic, TrafficKind};
 use sha2::{Digest, Sha256};
 
@@ -31,20 +32,14 @@ pub fn context(scenario: &Scenario) -> Context {
     let [mss_bytes, header_bytes] = listed.or_else(|| generated.next()).unwrap_or_default();
     let finite = |bytes: u64| (bytes != u64::MAX).then_some(bytes);
     let sizes: Vec<Option<u64>> = under_test().map(|f| finite(f.source.size_bytes())).collect();
-    let chunks: Vec<Option<Chunks>> = under_test().map(|f| chunks(&f.source)).collect();
+    let writes: Vec<Option<Writes>> = under_test().map(|f| writes(&f.source)).collect();
     let same = sizes.windows(2).all(|pair| pair[0] == pair[1]);
     Context {
         description: scenario.description.clone(),
         words: scenario.in_words(None),
         base_rtt_s: facts.base_rtt.secs_f64(),
-        capacity: facts
-            .capacity
-            .iter()
-            .map(|(at, rate)| CapacityStep {
-                from_s: at.secs_f64(),
-                bytes_per_s: rate.bits_per_s() as f64 / 8.0,
-            })
-            .collect(),
+        capacity: steps(&facts.capacity),
+        drain: facts.drain.as_deref().map(steps).unwrap_or_default(),
         bdp_bytes: facts.bdp_bytes,
         buffer_bytes: (facts.buffer_bytes < u64::MAX).then_some(facts.buffer_bytes),
         buffer_stated_bdp: scenario.stated_buffer_bdp(),
@@ -57,20 +52,32 @@ pub fn context(scenario: &Scenario) -> Context {
         generated: is_generated,
         application_limited: under_test()
             .any(|f| matches!(f.source, Source::Chunks { .. } | Source::Responses { .. })),
-        chunks: if is_generated || chunks.windows(2).any(|pair| pair[0] != pair[1]) {
+        writes: if is_generated || writes.windows(2).any(|pair| pair[0] != pair[1]) {
             None
         } else {
-            chunks.first().copied().flatten()
+            writes.first().copied().flatten()
         },
         end_s: scenario.stop.after.secs_f64(),
         chance: scenario.has_chance(),
     }
 }
 
-fn chunks(source: &Source) -> Option<Chunks> {
+fn steps(rates: &[(Time, Rate)]) -> Vec<CapacityStep> {
+    let step = |(at, rate): &(Time, Rate)| CapacityStep {
+        from_s: at.secs_f64(),
+        bytes_per_s: rate.bits_per_s() as f64 / 8.0,
+    };
+    rates.iter().map(step).collect()
+}
+
+/// Of responses without pauses the time of all is as good, and has the handshake in it.
+fn writes(source: &Source) -> Option<Writes> {
     match *source {
         Source::Chunks { chunk_bytes, interval, .. } => {
-            Some(Chunks { bytes: chunk_bytes, interval_s: interval.secs_f64() })
+            Some(Writes { bytes: chunk_bytes, interval_s: Some(interval.secs_f64()), ..Writes::default() })
+        }
+        Source::Responses { first_bytes, response_bytes, think, .. } if think > Time::ZERO => {
+            Some(Writes { bytes: response_bytes, interval_s: None, think_s: think.secs_f64(), first_bytes })
         }
         _ => None,
     }

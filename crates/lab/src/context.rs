@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::RunPath;
+use crate::format::{bytes, seconds};
 
 /// The path that the flows under test share. Bytes and rates are payload unless they say wire.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -19,6 +20,10 @@ pub struct Context {
     pub base_rtt_s: f64,
     /// Bottleneck rate over time, ascending, the first from 0 s on.
     pub capacity: Vec<CapacityStep>,
+    /// At what rate the bottleneck's queue drains, as `capacity`; empty: at that. A policer lets less through than its link could
+    /// carry.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drain: Vec<CapacityStep>,
     /// Bandwidth-delay product.
     pub bdp_bytes: u64,
     /// Capacity of the bottleneck's queue; `None`: unlimited.
@@ -45,9 +50,9 @@ pub struct Context {
     pub generated: bool,
     /// True if the application, not the window, may limit the flows under test.
     pub application_limited: bool,
-    /// What the application of every flow under test writes, and how often, whatever the path does; `None`: it does not write so.
+    /// What the application of every flow under test writes now and then; `None`: it does not, or not all of them the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub chunks: Option<Chunks>,
+    pub writes: Option<Writes>,
     /// Longest duration of a run, seconds.
     pub end_s: f64,
     /// True if anything is random; otherwise all runs of a row are the same.
@@ -59,13 +64,41 @@ fn yes() -> bool {
     true
 }
 
-/// Writes at a fixed interval, the first when the flow is opened.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Chunks {
+/// Equal writes, the first when the flow is opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Writes {
     /// Payload bytes of each.
     pub bytes: u64,
-    /// From one to the next, seconds.
-    pub interval_s: f64,
+    /// From one to the next whatever the path does, seconds; `None`: each waits for a request, which comes when all before it has been
+    /// acknowledged.
+    pub interval_s: Option<f64>,
+    /// From the request to the write, seconds.
+    pub think_s: f64,
+    /// What is written when the flow is opened and counts as none of them.
+    pub first_bytes: u64,
+}
+
+impl Writes {
+    /// `chunks`, `responses`.
+    pub(crate) fn what(&self) -> &'static str {
+        if self.interval_s.is_some() { "chunks" } else { "responses" }
+    }
+
+    /// "one every 2 s".
+    pub(crate) fn when(&self) -> String {
+        match self.interval_s {
+            Some(interval_s) => format!("one every {}", seconds(interval_s)),
+            None => format!("each {} after its request", seconds(self.think_s)),
+        }
+    }
+
+    /// "5 responses of 200 kB, each 5 s after its request".
+    pub(crate) fn in_words(&self, size_bytes: Option<u64>) -> String {
+        let count = size_bytes.map_or(String::new(), |size| {
+            format!("{} ", size.saturating_sub(self.first_bytes) / self.bytes.max(1))
+        });
+        format!("{count}{} of {}, {}", self.what(), bytes(self.bytes as f64), self.when())
+    }
 }
 
 /// A rate from an instant on.
@@ -132,11 +165,12 @@ impl Context {
     /// Time that a queue of so many wire bytes at an instant takes to drain, at the rates from then on, seconds; one that never drains waits until
     /// the end of the run.
     pub fn queueing_s(&self, wire_bytes: u64, time_s: f64) -> f64 {
+        let rates = self.drains_at();
         let (mut left, mut now) = (wire_bytes as f64, time_s);
-        let mut step = self.capacity.partition_point(|step| step.from_s <= time_s).saturating_sub(1);
-        while let Some(here) = self.capacity.get(step) {
+        let mut step = rates.partition_point(|step| step.from_s <= time_s).saturating_sub(1);
+        while let Some(here) = rates.get(step) {
             let rate = here.bytes_per_s * self.wire_factor();
-            let end = self.capacity.get(step + 1).map_or(f64::INFINITY, |next| next.from_s);
+            let end = rates.get(step + 1).map_or(f64::INFINITY, |next| next.from_s);
             if rate > 0.0 && left <= rate * (end - now) {
                 return now - time_s + left / rate;
             }
@@ -148,6 +182,16 @@ impl Context {
             step += 1;
         }
         0.0
+    }
+
+    /// Payload rates at which the bottleneck's queue drains.
+    fn drains_at(&self) -> &[CapacityStep] {
+        if self.drain.is_empty() { &self.capacity } else { &self.drain }
+    }
+
+    /// True if a policer, and not the link, is what limits.
+    pub fn policed(&self) -> bool {
+        !self.drain.is_empty()
     }
 
     /// `bytes` over the bandwidth-delay product; `None` where it is unknown.

@@ -37,7 +37,7 @@ pub struct JudgeOptions {
     /// The contender that the others are measured against; `None`: the row that a candidate would replace, or `hystart`, what
     /// Linux runs, or else the first that is not the leader.
     pub baseline: Option<String>,
-    /// Id of the metric that decides; `None`: the first of `chunk_time` and `download_time` that any run has, else `goodput`.
+    /// Id of the metric that decides; `None`: the first of `write_time` and `download_time` that any run has, else `goodput`.
     pub primary: Option<String>,
     /// Differences within this share either way count as none.
     pub margin: f64,
@@ -196,7 +196,7 @@ impl<'a> Runs<'a> {
 
     fn default_primary(&self) -> String {
         let any = |id| self.real.values().flat_map(|runs| runs.values()).any(|run| run.metric(id).is_some());
-        let first = [metric::CHUNK_TIME, metric::DOWNLOAD_TIME].into_iter().find(|metric| any(metric.id));
+        let first = [metric::WRITE_TIME, metric::DOWNLOAD_TIME].into_iter().find(|metric| any(metric.id));
         first.unwrap_or(metric::GOODPUT).id.to_owned()
     }
 

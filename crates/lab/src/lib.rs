@@ -49,7 +49,7 @@ pub use about::About;
 pub use comparison::{
     ArmSummary, Comparison, DownloadSummary, ExitCount, Finding, LeftOut, Met, Pair, Representative, Spread,
 };
-pub use context::{CapacityStep, Chunks, Context};
+pub use context::{CapacityStep, Context, Writes};
 pub use drawn::{DrawnRole, DrawnSeed};
 pub use emulation::EmulationSummary;
 pub use explain::{Explanation, Later, Outcome, explain_exit};

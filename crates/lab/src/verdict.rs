@@ -160,12 +160,13 @@ fn achievement(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) 
             let of_flows = if context.of_several() { " for a flow, the mean of its flows" } else { "" };
             format!("{} gets {value}{of_flows}", leader.label)
         }
-        id if id == metric::CHUNK_TIME.id => {
-            let chunk = context.chunks.map_or("a chunk".to_owned(), |chunks| {
-                let of_flows = if of_several || context.flows_under_test > 1 { " of each flow" } else { "" };
-                format!("a chunk of {}{of_flows}", bytes(chunks.bytes as f64))
+        id if id == metric::WRITE_TIME.id => {
+            let what = context.writes.map_or("what is written".to_owned(), |writes| {
+                let of_flows = if context.of_several() { " of each flow" } else { "" };
+                let one = writes.what().trim_end_matches('s');
+                format!("a {one} of {}{of_flows}", bytes(writes.bytes as f64))
             });
-            format!("{} delivers {chunk} in {value} (their mean)", leader.label)
+            format!("{} delivers {what} in {value} (their mean)", leader.label)
         }
         _ => {
             let end = if info.better == Better::Higher { "highest" } else { "lowest" };

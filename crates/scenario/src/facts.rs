@@ -1,5 +1,6 @@
 //! Consequences of a checked scenario: routes, path facts, and the scenario as one arm or one seed plays it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
 use rampcc::{Algorithm, Hint, HintSource, Rate, Time, Traits};
@@ -69,6 +70,7 @@ impl Scenario {
                 .unwrap_or(PathFacts {
                     base_rtt: Time::ZERO,
                     capacity: vec![(Time::ZERO, Rate::default())],
+                    drain: None,
                     bdp_bytes: 0,
                     buffer_bytes: u64::MAX,
                     early_drops: None,
@@ -184,14 +186,24 @@ impl Scenario {
         let Measured { base_rtt, bdp_bytes, .. } = measured;
         let Some(bottleneck) = measured.bottleneck else {
             let capacity = vec![(Time::ZERO, Rate::from_bits_per_s(u64::MAX))];
-            return PathFacts { base_rtt, capacity, bdp_bytes, buffer_bytes: u64::MAX, early_drops: None };
+            return PathFacts {
+                base_rtt,
+                capacity,
+                drain: None,
+                bdp_bytes,
+                buffer_bytes: u64::MAX,
+                early_drops: None,
+            };
         };
         let payload = |bits: u64| share(bits, sender.mss_bytes, sender.mss_bytes + sender.header_bytes);
         let on_wire = |bytes: u64| share(bytes, sender.mss_bytes + sender.header_bytes, sender.mss_bytes);
-        let capacity = timeline(&sustained(bottleneck), self.stop.after)
-            .into_iter()
-            .map(|(at, rate)| (at, Rate::from_bits_per_s(payload(rate.bits_per_s()))))
-            .collect();
+        let over_time = |capacity: &Capacity| {
+            let line = timeline(capacity, self.stop.after).into_iter();
+            line.map(|(at, rate)| (at, Rate::from_bits_per_s(payload(rate.bits_per_s())))).collect()
+        };
+        let carried = sustained(bottleneck);
+        let capacity = over_time(&carried);
+        let drain = matches!(carried, Cow::Owned(_)).then(|| over_time(&bottleneck.capacity));
         let buffer_bytes = match bottleneck.queue.limit() {
             Limit::Bytes(bytes) => payload(bytes),
             Limit::Packets(packets) => packets.saturating_mul(u64::from(sender.mss_bytes)),
@@ -200,6 +212,7 @@ impl Scenario {
         PathFacts {
             base_rtt,
             capacity,
+            drain,
             bdp_bytes,
             buffer_bytes,
             early_drops: crate::queue::early_drops(&bottleneck.queue, on_wire(bdp_bytes)),

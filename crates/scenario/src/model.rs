@@ -179,12 +179,15 @@ impl Source {
     }
 
     /// Where the write ends that the byte after so many is of; `u64::MAX`: at no place that anybody waits for.
-    pub fn chunk_end(&self, bytes: u64) -> u64 {
-        match *self {
-            Self::Chunks { chunk_bytes, .. } if chunk_bytes > 0 => {
-                (bytes / chunk_bytes + 1).saturating_mul(chunk_bytes)
-            }
-            _ => u64::MAX,
+    pub fn write_end(&self, bytes: u64) -> u64 {
+        let (first, each) = match *self {
+            Self::Chunks { chunk_bytes, .. } => (0, chunk_bytes),
+            Self::Responses { first_bytes, response_bytes, .. } => (first_bytes, response_bytes),
+            Self::Bulk | Self::Sized(_) => return u64::MAX,
+        };
+        match bytes.checked_sub(first) {
+            None => first,
+            Some(bytes) => (bytes / each.max(1) + 1).saturating_mul(each).saturating_add(first),
         }
     }
 }
@@ -360,6 +363,8 @@ pub struct PathFacts {
     pub base_rtt: Time,
     /// Bottleneck payload rate from each time on.
     pub capacity: Vec<(Time, Rate)>,
+    /// At what payload rate the bottleneck's queue drains, if not at that: the link's own where a policer lets less through.
+    pub drain: Option<Vec<(Time, Rate)>>,
     /// Mean payload rate over the first `base_rtt x 32` or 10 s, whichever is longer, times `base_rtt`.
     pub bdp_bytes: u64,
     /// Payload bytes that fit into the bottleneck's queue; `u64::MAX`: unlimited.

@@ -193,7 +193,7 @@ fn flows_of_every_kind() {
         Source::Responses { first_bytes: 4_000, response_bytes: 1_000_000, think, responses: 1 }
     );
     assert_eq!((a.name.as_str(), a.start, a.start_jitter), ("a", Time::from_secs(2), Time::from_ms(10)));
-    assert_eq!((a.source.clone(), a.under_test, a.sender.sampled), (Source::Sized(1_000_000), true, true));
+    assert_eq!((a.source, a.under_test, a.sender.sampled), (Source::Sized(1_000_000), true, true));
     assert_eq!((b.name.as_str(), c.name.as_str()), ("flow-2", "flow-3"));
     assert_eq!((b.sender.startup.id, b.under_test, b.sender.sampled), ("hystartpp", false, false));
     assert_eq!(b.sender.avoidance, Avoidance::Reno);

@@ -112,13 +112,13 @@ impl<T: Transport> Flow<T> {
     /// In-order bytes if they are worth a `Received` now.
     ///
     /// The grid has every number of at most three significant digits, so that the arrival of the first 1 kB, 250
-    /// kB, 36 MB … is exact, as is that of every chunk, while the number of reports grows with the logarithm of the size.
+    /// kB, 36 MB … is exact, as is that of every write, while the number of reports grows with the logarithm of the size.
     pub(crate) fn poll_progress(&mut self, now: Time) -> Option<u64> {
         let bytes = self.receiver.received_bytes();
         if bytes < self.report_from_bytes && now < self.report_by {
             return None;
         }
-        self.report_from_bytes = next_round_number(bytes).min(self.source.chunk_end(bytes));
+        self.report_from_bytes = next_round_number(bytes).min(self.source.write_end(bytes));
         if self.report_every != Time::NEVER {
             self.report_by = now + self.report_every;
         }

@@ -54,7 +54,7 @@ fn a_first_response_without_a_handshake_of_its_own_comes_at_once() {
 fn the_last_byte_of_a_chunk_is_told() {
     let source = Source::Chunks { chunk_bytes: 1_234_567, interval: ms(500.0), chunks: 4 };
     let (completed, log) = sent(source);
-    let ends: Vec<u64> = (0..4).map(|sent| source.chunk_end(1_234_567 * sent)).collect();
+    let ends: Vec<u64> = (0..4).map(|sent| source.write_end(1_234_567 * sent)).collect();
     assert_eq!(ends, [1_234_567, 2_469_134, 3_703_701, 4_938_268]);
     let told = |bytes: u64| {
         let progress = log.events.iter().filter_map(|event| match event.kind {
@@ -70,7 +70,12 @@ fn the_last_byte_of_a_chunk_is_told() {
         assert!(bytes - end < 1_460, "a packet may hold the first of the next: {bytes} after {end}");
         assert!(now > ms(500.0 * number as f64) && now <= completed);
     }
-    assert_eq!(Source::Bulk.chunk_end(5), u64::MAX);
+    assert_eq!(Source::Bulk.write_end(5), u64::MAX);
+    let tls = Source::Responses { first_bytes: 4_000, response_bytes: 10_000, think: ms(30.0), responses: 2 };
+    assert_eq!(
+        [0, 3_999, 4_000, 13_999, 14_000].map(|bytes| tls.write_end(bytes)),
+        [4_000, 4_000, 14_000, 14_000, 24_000]
+    );
 }
 
 /// When an observer is told of progress.

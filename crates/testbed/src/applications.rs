@@ -297,7 +297,7 @@ impl<'a> Stage<'a> {
                 (self.running.clock().now(), opened.flow as u32, transfer.received_bytes);
             let mut tell = |kind| transfer.events.push(FlowEvent { now, flow, kind });
             if bytes >= report_from {
-                report_from = next_round_number(bytes).min(config.source.chunk_end(bytes));
+                report_from = next_round_number(bytes).min(config.source.write_end(bytes));
                 tell(FlowEventKind::Received { bytes });
             }
             if bytes >= size_bytes {

@@ -2,7 +2,6 @@
 
 mod blackout;
 mod capacity;
-mod chunk;
 mod cpu;
 mod crowd;
 mod definition;
@@ -17,9 +16,9 @@ mod queue;
 mod shares;
 mod startup;
 mod wire;
+mod write;
 
 pub(crate) use capacity::TIME_TO_CAPACITY;
-pub use chunk::CHUNK_TIME;
 pub use crowd::{
     DROPPED_PACKETS, FAIRNESS, FLOWS_TIME, FLOWS_TIME_P95, FLOWS_TIME_P99, OTHERS_TIME, OTHERS_TIME_P95,
     OTHERS_TIME_P99, STARTUPS_ENDED, WINDOW_GROWTH,
@@ -39,12 +38,13 @@ pub use shares::{SHARES, SHARES_AFTER_S};
 pub use startup::{STARTUP_LOST_PACKETS, STARTUP_UTILISATION};
 pub use wire::wire_metrics;
 pub(crate) use wire::{BURST, BURST_LOST, FIRST_FLIGHT};
+pub use write::WRITE_TIME;
 
 /// All metrics, in the order of reports.
 pub(crate) fn all() -> Vec<Box<dyn Metric>> {
     vec![
         Box::new(download::Download),
-        Box::new(chunk::ChunkTime::default()),
+        Box::new(write::WriteTime::default()),
         Box::new(goodput::Goodput),
         Box::new(exit::Exit),
         Box::new(lag::DetectionLag),

@@ -110,9 +110,10 @@ pub(super) fn path_facts(context: &Context, met: Option<&Met>) -> Vec<String> {
     if bdp > 0.0 {
         parts.push(format!("BDP {}", bytes(bdp)));
         parts.push(match context.buffer_bytes {
-            Some(buffer) => {
-                buffer_text(buffer as f64 / bdp, context.buffer_stated_bdp.filter(|_| met.is_none()))
-            }
+            Some(buffer) => buffer_text(
+                buffer as f64 / bdp,
+                context.buffer_stated_bdp.filter(|_| met.is_none() && !context.policed()),
+            ),
             None => "unlimited buffer".to_owned(),
         });
     }
@@ -121,8 +122,8 @@ pub(super) fn path_facts(context: &Context, met: Option<&Met>) -> Vec<String> {
     }
     if context.generated {
         parts.push(format!("generated flows for {}", seconds(context.end_s)));
-    } else if let Some(chunks) = context.chunks {
-        let written = format!("{} written every {}", bytes(chunks.bytes as f64), seconds(chunks.interval_s));
+    } else if let Some(writes) = context.writes {
+        let written = writes.in_words(context.size_bytes);
         parts.push(match context.flows_under_test {
             ..=1 => written,
             flows => format!("{written} on each of {flows} flows"),
@@ -185,7 +186,7 @@ fn columns(comparison: &Comparison, rows: &[&ArmSummary]) -> Vec<Column<'static>
     let primary_heading = match info.map(|info| info.id.as_str()) {
         None => ["download", "time"],
         Some(id) if id == metric::DOWNLOAD_TIME.id => ["download", "time"],
-        Some(id) if id == metric::CHUNK_TIME.id => ["chunk", "time"],
+        Some(id) if id == metric::WRITE_TIME.id => ["write", "time"],
         Some(id) if id == metric::GOODPUT.id => ["", "goodput"],
         Some(_) => ["deciding", "metric"],
     };

@@ -61,6 +61,7 @@ pub(crate) fn sample_context() -> Context {
         ],
         base_rtt_s: RTT_S,
         capacity: vec![CapacityStep { from_s: 0.0, bytes_per_s: BYTES_PER_S }],
+        drain: Vec::new(),
         bdp_bytes,
         buffer_bytes: Some(bdp_bytes),
         buffer_stated_bdp: None,
@@ -72,7 +73,7 @@ pub(crate) fn sample_context() -> Context {
         flows_under_test: 1,
         generated: false,
         application_limited: false,
-        chunks: None,
+        writes: None,
         end_s: 60.0,
         chance: true,
     }

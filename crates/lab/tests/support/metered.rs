@@ -15,6 +15,7 @@ pub(crate) fn context() -> Context {
         words: Vec::new(),
         base_rtt_s: 0.1,
         capacity: vec![CapacityStep { from_s: 0.0, bytes_per_s: 1e6 }],
+        drain: Vec::new(),
         bdp_bytes: 100_000,
         buffer_bytes: Some(50_000),
         buffer_stated_bdp: None,
@@ -26,7 +27,7 @@ pub(crate) fn context() -> Context {
         flows_under_test: 1,
         generated: false,
         application_limited: false,
-        chunks: None,
+        writes: None,
         end_s: 10.0,
         chance: true,
     }

@@ -129,10 +129,9 @@ pub(super) fn has_curves(comparison: &Comparison) -> bool {
 fn path(context: &Context, until: f64) -> Path {
     let buffer = context.buffer_bytes;
     // Where the rate varies, a full buffer lasts now longer, now less long.
-    let full = buffer
-        .filter(|_| !context.varies())
-        .zip(context.over_bdp(1.0))
-        .map(|(b, per_byte)| context.base_rtt_s * (1.0 + b as f64 * per_byte));
+    let full = buffer.filter(|_| !context.varies() && context.bdp_bytes > 0).map(|bytes| {
+        context.base_rtt_s + context.queueing_s((bytes as f64 * context.wire_factor()) as u64, 0.0)
+    });
     let mut times = vec![0.0];
     times.extend(context.capacity.iter().map(|step| step.from_s).filter(|&t| t > 0.0 && t < until));
     times.push(until);

@@ -1,6 +1,7 @@
 //! Parts of every page: its head, the brand, the description of the path.
 
 use super::number::{show, show_short};
+use super::summary::capital;
 use super::text::{Html, Text, script_json};
 use crate::{Context, Met};
 
@@ -143,7 +144,7 @@ pub(super) fn fact_list(html: &mut Html, path: &Context, met: Option<&Met>) {
                 if path.over_bdp(1.0).is_some() { show(bytes as f64 / bdp, "BDP") } else { String::new() };
             let before = if share.is_empty() { "" } else { ", " };
             let share = match path.buffer_stated_bdp {
-                Some(stated) if show(stated, "BDP") != share && !varies => {
+                Some(stated) if show(stated, "BDP") != share && !varies && !path.policed() => {
                     format!("{share}; {stated} bdp, of the delay alone")
                 }
                 _ => share,
@@ -153,13 +154,9 @@ pub(super) fn fact_list(html: &mut Html, path: &Context, met: Option<&Met>) {
             fact("Buffer", &show(bytes as f64, "bytes"), &format!("payload{before}{share}{early}"));
         }
     }
-    if let Some(chunks) = path.chunks {
-        let each = show_short(chunks.bytes as f64, "bytes");
-        fact(
-            "Chunks",
-            &format!("{each} each"),
-            &format!("written every {}", show_short(chunks.interval_s, "s")),
-        );
+    if let Some(writes) = path.writes {
+        let each = format!("{} each", show_short(writes.bytes as f64, "bytes"));
+        fact(&capital(writes.what()), &each, &writes.when());
         return;
     }
     match path.size_bytes {
