@@ -49,6 +49,9 @@ pub fn context(scenario: &Scenario) -> Context {
         bottleneck: u32::try_from(scenario.bottleneck).unwrap_or(u32::MAX),
         size_bytes: if same { sizes.first().copied().flatten() } else { None },
         flows_under_test: u32::try_from(sizes.len()).unwrap_or(u32::MAX).max(1),
+        endless_of_them: Some(sizes.iter().filter(|size| size.is_none()).count())
+            .filter(|endless| (1..sizes.len()).contains(endless))
+            .and_then(|endless| u32::try_from(endless).ok()),
         generated: is_generated,
         application_limited: under_test()
             .any(|f| matches!(f.source, Source::Chunks { .. } | Source::Responses { .. })),
@@ -120,5 +123,39 @@ mod tests {
         let random = "queue = { kind = \"random-drop\", above = \"500 kB\", probability = \"25 %\" }\n";
         assert_eq!(drops(random), "25 % of arrivals dropped above 1.59 BDP");
         assert_eq!((drops("queue = \"codel\"\n").as_str(), drops("").as_str()), ("CoDel", ""));
+    }
+
+    #[test]
+    fn what_applications_write_and_policers_let_through_is_known() {
+        let of = |text: &str| {
+            let path = "[path]\nrate = \"200 Mbit/s\"\nrtt = \"40 ms\"\nbuffer = \"1 MB\"\n";
+            context(&Scenario::parse("written", &format!("{path}{text}"), None).unwrap())
+        };
+        let chunks = of("[[flow]]\nchunks = { size = \"20 kB\", interval = \"2 s\" }\n").writes.unwrap();
+        assert_eq!((chunks.bytes, chunks.interval_s), (20_000, Some(2.0)));
+        let responses = |think: &str| {
+            of(&format!(
+                "[[flow]]\nresponses = {{ size = \"50 kB\", count = 3, think = \"{think}\", first-flight = \"4 kB\" }}\n"
+            ))
+        };
+        let waited = responses("1 s").writes.unwrap();
+        assert_eq!(
+            (waited.bytes, waited.interval_s, waited.think_s, waited.first_bytes),
+            (50_000, None, 1.0, 4_000)
+        );
+        assert_eq!(responses("0 s").writes, None);
+        let [mixed, all] = ["[[flow]]\n[[flow]]\nsize = \"1 MB\"\n", "[[flow]]\nsize = \"1 MB\"\n"].map(of);
+        assert_eq!((mixed.endless_of_them, all.endless_of_them, all.writes), (Some(1), None, None));
+        assert!(!all.policed());
+
+        let policed = of("queue = { kind = \"policer\", rate = \"20 Mbit/s\", burst = \"200 kB\" }\n");
+        assert!(policed.policed());
+        // 100 kB of wire bytes at 200 Mbit/s.
+        assert!(
+            (policed.queueing_s(100_000, 0.0) - 0.004).abs() < 1e-6,
+            "{}",
+            policed.queueing_s(100_000, 0.0)
+        );
+        assert!((policed.capacity[0].bytes_per_s * 8.0 * policed.wire_factor() - 20e6).abs() < 1.0);
     }
 }

@@ -45,6 +45,9 @@ pub struct Context {
     pub size_bytes: Option<u64>,
     /// Number of listed flows under test that share the path at the same time; at least 1.
     pub flows_under_test: u32,
+    /// How many of those have no end, if not all: no download time is theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endless_of_them: Option<u32>,
     /// True if flows under test are generated: each run has others, and those that its end cuts off do not count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub generated: bool,
@@ -220,6 +223,10 @@ mod tests {
         close(context.queueing_s(1000, 1.5), 0.5 + 4.0 + 1.0 + 0.2, 1e-12);
         close(context.queueing_s(50, 3.0), 3.5, 1e-12);
         close(context.queueing_s(0, 1.0), 0.0, 1e-12);
+        let drain = vec![CapacityStep { from_s: 0.0, bytes_per_s: 1e4 }];
+        let policed = Context { drain, ..context.clone() };
+        close(policed.queueing_s(500, 1.0), 0.05, 1e-12);
+        assert!(policed.policed() && !context.policed());
         let dead = Context { capacity: context.capacity[..2].to_vec(), ..context };
         close(dead.queueing_s(50, 3.0), 17.0, 1e-12);
         close(Context::default().queueing_s(50, 3.0), 0.0, 1e-12);

@@ -1,5 +1,6 @@
 //! The gentlest of those that are equally fast.
 
+use crate::Context;
 use crate::comparison::{ArmSummary, Comparison, Finding};
 use crate::format::{count, number, share};
 use crate::metric::{self, Definition};
@@ -21,10 +22,11 @@ pub(crate) fn gentlest(comparison: &Comparison) -> Option<String> {
     if equals.len() < 2 {
         return None;
     }
-    let sum = |arm: &ArmSummary| burden(&equals, arm);
+    let context = &comparison.context;
+    let sum = |arm: &ArmSummary| burden(context, &equals, arm);
     let head = comparison.arm(leader)?;
     let no_worse =
-        |arm: &ArmSummary| COSTS.iter().all(|metric| cost(arm, *metric) <= 1.1 * cost(head, *metric));
+        |arm: &ArmSummary| costs(context).all(|metric| cost(arm, metric) <= 1.1 * cost(head, metric));
     let (least, gentlest) = (equals.iter())
         .filter(|arm| no_worse(arm))
         .map(|arm| (sum(arm), *arm))
@@ -32,11 +34,11 @@ pub(crate) fn gentlest(comparison: &Comparison) -> Option<String> {
     let most = equals.iter().map(|arm| sum(arm)).fold(0.0, f64::max);
     let tells = most > least + A_LOT;
     // A leader that the gentlest betters by a hair is the leader; one with twice a cost is not, though another row have far more of it.
-    let near = |metric: &Definition| {
-        let largest = equals.iter().map(|arm| cost(arm, *metric)).fold(0.0, f64::max);
-        cost(head, *metric) <= 2.0 * cost(gentlest, *metric) + A_HAIR * largest
+    let near = |metric: Definition| {
+        let largest = equals.iter().map(|arm| cost(arm, metric)).fold(0.0, f64::max);
+        cost(head, metric) <= 2.0 * cost(gentlest, metric) + A_HAIR * largest
     };
-    let chosen = if sum(head) <= least + A_LOT && COSTS.iter().all(near) { head } else { gentlest };
+    let chosen = if sum(head) <= least + A_LOT && costs(context).all(near) { head } else { gentlest };
     tells.then(|| chosen.label.clone())
 }
 
@@ -65,11 +67,17 @@ fn shown(value: f64, unit: &str) -> f64 {
     text.trim_end_matches(" %").parse::<f64>().map_or(value, |read| read * scale)
 }
 
+/// Those of [`COSTS`] that count: behind a policer that is paid in losses, and hardly anybody waits.
+pub(crate) fn costs(context: &Context) -> impl Iterator<Item = Definition> + Clone {
+    let policed = context.policed();
+    COSTS.into_iter().filter(move |metric| !policed || *metric != metric::QUEUE_PEAK)
+}
+
 /// The sum of an arm's costs, each over the largest among the equals.
-pub(crate) fn burden(equals: &[&ArmSummary], arm: &ArmSummary) -> f64 {
-    let part = |metric: &Definition| {
-        let largest = equals.iter().map(|arm| cost(arm, *metric)).fold(0.0, f64::max);
-        if largest > 0.0 { cost(arm, *metric) / largest } else { 0.0 }
+pub(crate) fn burden(context: &Context, equals: &[&ArmSummary], arm: &ArmSummary) -> f64 {
+    let part = |metric: Definition| {
+        let largest = equals.iter().map(|arm| cost(arm, metric)).fold(0.0, f64::max);
+        if largest > 0.0 { cost(arm, metric) / largest } else { 0.0 }
     };
-    COSTS.iter().map(part).sum()
+    costs(context).map(part).sum()
 }

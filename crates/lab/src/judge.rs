@@ -70,7 +70,7 @@ pub fn judge(records: &[RunRecord], options: &JudgeOptions) -> Comparison {
     let primary = options.primary.clone().unwrap_or_else(|| runs.default_primary());
     let mut arms: Vec<ArmSummary> =
         runs.labels.iter().map(|label| runs.summary(label, &primary, options)).collect();
-    let leader = leader(&arms, &metrics, &primary);
+    let leader = leader(&options.context, &arms, &metrics, &primary);
     let baseline = baseline(&arms, leader.as_deref(), options);
     alike::mark(&mut arms);
     let drawn =
@@ -319,7 +319,7 @@ fn exits<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> Vec<ExitCount> {
 /// The contender with the best mean among those of which the most is known: downloads that were cut off count as
 /// what they took at least, and a row of which nothing finished does not lead. Of rows with the same mean the one leads that
 /// queues and loses least.
-fn leader(arms: &[ArmSummary], metrics: &[MetricInfo], primary: &str) -> Option<String> {
+fn leader(context: &Context, arms: &[ArmSummary], metrics: &[MetricInfo], primary: &str) -> Option<String> {
     let sign = match metrics.iter().find(|info| info.id == primary)?.better {
         Better::Higher => -1.0,
         Better::Lower | Better::Neither => 1.0,
@@ -340,7 +340,7 @@ fn leader(arms: &[ArmSummary], metrics: &[MetricInfo], primary: &str) -> Option<
     let first: Vec<&ArmSummary> = rows.iter().filter(|(_, s)| same(s)).map(|(arm, _)| *arm).collect();
     let mean = |arm: &ArmSummary| arm.metric(primary).map_or(f64::INFINITY, |summary| sign * summary.mean);
     let gentle = |a: &&&ArmSummary, b: &&&ArmSummary| {
-        let burdens = gentle::burden(&first, a).total_cmp(&gentle::burden(&first, b));
+        let burdens = gentle::burden(context, &first, a).total_cmp(&gentle::burden(context, &first, b));
         burdens.then(mean(a).total_cmp(&mean(b)))
     };
     first.iter().min_by(gentle).map(|arm| arm.label.clone())

@@ -56,9 +56,22 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<Note> {
             exits_of(comparison)
         )));
     }
+    if let Some(endless) = comparison.context.endless_of_them {
+        notes.push(Note::of_all(format!(
+            "{endless} of {} flows under test {} no end: download times are those of the others, everything else is of all.",
+            comparison.context.flows_under_test,
+            if endless == 1 { "has" } else { "have" }
+        )));
+    }
     if comparison.context.application_limited {
         notes.push(Note::of_all(
             "The application writes now and then: goodput and the shares of the path that were used count its pauses.",
+        ));
+    }
+    if comparison.context.policed() {
+        notes.push(Note::of_all(
+            "A policer limits this path: BDPs and shares of the capacity are of its rate, to which its burst comes on top, and queues \
+             drain at the rate of the link.",
         ));
     }
     if comparison.context.varies() {

@@ -4,7 +4,7 @@ use crate::comparison::{ArmSummary, Comparison, Finding, LeftOut, Pair};
 use crate::explain::short_cause;
 use crate::fares;
 use crate::format::{bytes, count, list, number, of_bdp, quantity, seconds, share, with_interval};
-use crate::gentle::{A_HAIR, COSTS, burden, equals};
+use crate::gentle::{A_HAIR, burden, costs, equals};
 use crate::metric::{self, Better, MetricInfo};
 use crate::standing::cut_off;
 
@@ -149,7 +149,8 @@ fn achievement(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) 
     let of_several = context.generated || (context.size_bytes.is_none() && context.flows_under_test > 1);
     let mut text = match info.id.as_str() {
         id if id == metric::DOWNLOAD_TIME.id && of_several => {
-            format!("{} takes {value} for a download, the mean of its flows", leader.label)
+            let that_end = if context.endless_of_them.is_some() { " that end" } else { "" };
+            format!("{} takes {value} for a download, the mean of its flows{that_end}", leader.label)
         }
         id if id == metric::DOWNLOAD_TIME.id && comparison.context.flows_under_test > 1 => {
             let flows = comparison.context.flows_under_test;
@@ -199,7 +200,10 @@ fn advantage(comparison: &Comparison, pair: &Pair, info: &MetricInfo) -> String 
         return format!("{} {lost}.", pair.arm);
     }
     let mut text = format!("It {how_much} {}", pair.arm);
-    let run = arm.and_then(|arm| arm.representative.as_ref());
+    // How a flow without end left says nothing about the time of one that ends.
+    let run = arm
+        .and_then(|arm| arm.representative.as_ref())
+        .filter(|_| comparison.context.endless_of_them.is_none());
     if let Some((run, exit)) = run.and_then(|run| Some((run, run.exit.as_ref()?))) {
         let context = comparison.context.of_run(run.path.as_ref());
         let one_of_many = arm.is_some_and(|arm| arm.n > 1) && comparison.context.chance;
@@ -273,7 +277,7 @@ fn distance(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) -> 
             return Some(text);
         }
         let behind = if info.better == Better::Higher { change < 0.0 } else { change > 0.0 };
-        if behind {
+        if behind && !comparison.context.application_limited {
             text.push_str(if varies {
                 ": it does not follow the rate"
             } else {
@@ -289,34 +293,45 @@ fn distance(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) -> 
 fn gentle(comparison: &Comparison, leader: &ArmSummary) -> Option<String> {
     let gentlest = comparison.gentlest.as_deref().and_then(|label| comparison.arm(label))?;
     let equals = equals(comparison, &leader.label);
-    let harshest = || equals.iter().max_by(|a, b| burden(&equals, a).total_cmp(&burden(&equals, b))).copied();
+    let context = &comparison.context;
+    let harshest = || {
+        equals
+            .iter()
+            .max_by(|a, b| burden(context, &equals, a).total_cmp(&burden(context, &equals, b)))
+            .copied()
+    };
     let other = if gentlest.label == leader.label { harshest()? } else { leader };
     let others = || equals.iter().filter(|arm| arm.label != gentlest.label);
-    let gentler = others().any(|arm| burden(&equals, arm) <= burden(&equals, gentlest));
+    let gentler = others().any(|arm| burden(context, &equals, arm) <= burden(context, &equals, gentlest));
     let how = if gentler { "among the gentlest" } else { "the gentlest" };
-    let least = others().min_by(|a, b| burden(&equals, a).total_cmp(&burden(&equals, b))).copied();
-    let still = least.filter(|arm| burden(&equals, arm) < burden(&equals, gentlest) - A_HAIR);
-    let of = |arm: &ArmSummary, named: bool| {
-        let told = COSTS.iter().filter_map(|metric| {
+    let least =
+        others().min_by(|a, b| burden(context, &equals, a).total_cmp(&burden(context, &equals, b))).copied();
+    let still =
+        least.filter(|arm| burden(context, &equals, arm) < burden(context, &equals, gentlest) - A_HAIR);
+    let mean =
+        |arm: &ArmSummary, metric: metric::Definition| arm.of(metric).map(|summary| summary.mean.max(0.0));
+    // What `less` has clearly less of than `more`, as `of` has it.
+    let told = |less: &ArmSummary, more: &ArmSummary, of: &ArmSummary, named: bool| {
+        let told = costs(context).filter_map(|metric| {
             let info = comparison.info(metric.id)?;
-            // Others that fare better than beside the yardstick are not harmed.
-            let of = |arm: &ArmSummary| arm.of(*metric).map(|summary| summary.mean.max(0.0));
-            let differ = of(gentlest)? < 0.9 * of(other)?;
-            let value = count_or_quantity(of(arm)?, &info.unit);
+            let differ = mean(less, metric)? < 0.9 * mean(more, metric)?;
+            let value = count_or_quantity(mean(of, metric)?, &info.unit);
             // The table's column is of start-up alone.
-            let overall = if *metric == metric::LOST_PACKETS { " overall" } else { "" };
+            let overall = if metric == metric::LOST_PACKETS { " overall" } else { "" };
             differ.then(|| if named { format!("{}{overall} {value}", info.name) } else { value })
         });
         told.collect::<Vec<String>>().join(", ")
     };
-    let here = of(gentlest, true);
+    let here = told(gentlest, other, gentlest, true);
     (!here.is_empty()).then(|| {
         format!(
             "Of these equals, {} is {how}: {here} ({}: {}{}).",
             gentlest.label,
             other.label,
-            of(other, false),
-            still.map_or(String::new(), |arm| format!("; gentler still, {}: {}", arm.label, of(arm, false)))
+            told(gentlest, other, other, false),
+            still.map_or(String::new(), |arm| {
+                format!("; gentler still, {}: {}", arm.label, told(arm, gentlest, arm, true))
+            })
         )
     })
 }

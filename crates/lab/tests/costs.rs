@@ -138,7 +138,7 @@ fn a_leader_that_another_betters_stands_first_and_names_it() {
         .chain(of("paced", 8.2, 23.4, 0.0));
     let comparison = judge(&rows.collect::<Vec<_>>(), &options());
     let fact = "Of these equals, best is among the gentlest: queue peak 32.4 ms, packets lost overall 0 (slow_start: 39.6 ms, 98; \
-                gentler still, paced: 23.4 ms, 0).";
+                gentler still, paced: queue peak 23.4 ms).";
     let facts = Words::of(&comparison).facts;
     assert!(facts.iter().any(|said| said == fact), "{facts:?}");
     let table = text(&comparison, &TextStyle::default());

@@ -146,6 +146,8 @@ pub(crate) fn early_drops(queue: &QueueConfig, bdp: u64) -> Option<String> {
         QueueConfig::DropTail { .. } => None,
         QueueConfig::Red { ecn, .. } => Some(format!("RED{}", marking(*ecn))),
         QueueConfig::CoDel { ecn, .. } => Some(format!("CoDel{}", marking(*ecn))),
+        // A queue that is full before drops nothing early.
+        QueueConfig::RandomDrop { above_bytes, limit: Limit::Bytes(full), .. } if above_bytes >= full => None,
         QueueConfig::RandomDrop { above_bytes, probability, .. } => {
             let above = if bdp > 0 {
                 format!("{:.2} BDP", *above_bytes as f64 / bdp as f64)

@@ -117,6 +117,12 @@ pub(super) fn path_facts(context: &Context, met: Option<&Met>) -> Vec<String> {
             None => "unlimited buffer".to_owned(),
         });
     }
+    // Several flows under test alone are told below.
+    let beside =
+        |(heading, text): &(String, String)| heading == "Traffic" && !text.ends_with("flows under test");
+    if !context.generated && context.words.iter().any(beside) {
+        parts.push("beside other traffic".to_owned());
+    }
     if !context.early_drops.is_empty() {
         parts.push(context.early_drops.clone());
     }

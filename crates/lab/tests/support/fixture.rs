@@ -71,6 +71,7 @@ pub(crate) fn sample_context() -> Context {
         bottleneck: 0,
         size_bytes: Some(SIZE),
         flows_under_test: 1,
+        endless_of_them: None,
         generated: false,
         application_limited: false,
         writes: None,

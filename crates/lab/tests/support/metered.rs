@@ -25,6 +25,7 @@ pub(crate) fn context() -> Context {
         bottleneck: 0,
         size_bytes: Some(500_000),
         flows_under_test: 1,
+        endless_of_them: None,
         generated: false,
         application_limited: false,
         writes: None,

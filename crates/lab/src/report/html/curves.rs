@@ -91,6 +91,7 @@ pub(super) fn run(run: &Representative, context: &Context, room: &Room) -> Optio
     let bytes = |times: &[f64], column: &[u64]| -> Vec<(f64, Option<f64>)> {
         times.iter().zip(column).map(|(t, v)| (t - flow.opened_s, Some(*v as f64))).collect()
     };
+    let held = |points: Vec<(f64, Option<f64>)>| held(flow, points, context.base_rtt_s);
     let rtt = (flow.time_s.iter().zip(&flow.rtt_ms))
         .filter_map(|(t, rtt)| Some((t - flow.opened_s, Some(rtt.as_ref()? / 1e3))));
     let links = run.series.iter().flat_map(|series| &series.links);
@@ -107,11 +108,11 @@ pub(super) fn run(run: &Representative, context: &Context, room: &Room) -> Optio
         done_s: done.map(round),
         end_s: round(end(run).unwrap_or(0.0)),
         series: Series {
-            cwnd: curve(bytes(&flow.time_s, &flow.cwnd_bytes)),
-            in_flight: curve(bytes(&flow.time_s, &flow.in_flight_bytes)),
+            cwnd: curve(held(bytes(&flow.time_s, &flow.cwnd_bytes))),
+            in_flight: curve(held(bytes(&flow.time_s, &flow.in_flight_bytes))),
             queue: curve(queue.collect()),
-            rtt: curve(rtt.collect()),
-            delivered: curve(bytes(&flow.time_s, &flow.delivered_bytes)),
+            rtt: curve(held(rtt.collect())),
+            delivered: curve(held(bytes(&flow.time_s, &flow.delivered_bytes))),
             rate: curve(rates(flow, context.base_rtt_s)),
             drops: drops(flow),
         },
@@ -149,6 +150,21 @@ fn rates(flow: &FlowSeries, window_s: f64) -> Vec<(f64, Option<f64>)> {
     all
 }
 
+/// What a sender has is sampled when an ACK comes. Where none comes for longer than a round trip, it stays as it was until the next
+/// one, which finds another.
+fn held(flow: &FlowSeries, points: Vec<(f64, Option<f64>)>, base_rtt_s: f64) -> Vec<(f64, Option<f64>)> {
+    let mut all: Vec<(f64, Option<f64>)> = Vec::with_capacity(points.len());
+    for point in points {
+        if let Some((time, value)) = all.last().copied()
+            && point.0 - time > flow.gap_s(point.0 + flow.opened_s).max(base_rtt_s)
+        {
+            all.push((point.0, value));
+        }
+        all.push(point);
+    }
+    all
+}
+
 /// A queue is sampled when a packet comes. Where none comes for long, it drains at the link's rate and stays empty until the next
 /// one. Between points of a thinned curve nobody knows.
 fn drained(
@@ -161,12 +177,12 @@ fn drained(
     let mut all = Vec::with_capacity(points.len());
     for (at, (time, value)) in points.iter().enumerate() {
         all.push((*time, *value));
-        let Some(((next, _), waiting)) = points.get(at + 1).zip(value.filter(|bytes| *bytes > 0.0)) else {
-            continue;
-        };
+        let Some(((next, _), waiting)) = points.get(at + 1).zip(*value) else { continue };
         let empty = time + context.queueing_s(waiting as u64, time + opened_s);
         if next - time > long_s(*next) && empty < *next {
-            all.push((empty, Some(0.0)));
+            if waiting > 0.0 {
+                all.push((empty, Some(0.0)));
+            }
             all.push((*next, Some(0.0)));
         }
     }
@@ -310,6 +326,16 @@ mod tests {
         for (time, rate) in &drawn[1..] {
             assert!((rate.unwrap() - 1e6).abs() < 1.0, "{time} {rate:?}");
         }
+    }
+
+    /// An application that pauses for a second: the window and what is in flight are not known to move meanwhile.
+    #[test]
+    fn what_a_pause_leaves_is_held() {
+        let flow = FlowSeries { time_s: vec![0.1, 0.2, 1.3], ..FlowSeries::default() };
+        let sampled = vec![(0.1, Some(9e3)), (0.2, Some(0.0)), (1.3, Some(5e3))];
+        let drawn = held(&flow, sampled.clone(), 0.1);
+        assert_eq!(drawn, [sampled[0], sampled[1], (1.3, Some(0.0)), sampled[2]]);
+        assert_eq!(held(&flow, sampled.clone(), 1.2), sampled, "a round trip may take as long");
     }
 
     #[test]
