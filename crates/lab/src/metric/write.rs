@@ -109,17 +109,12 @@ impl Metric for WriteTime {
         let end_s = ledger.end.secs_f64();
         let time = ledger.mean_of(|flow, _| {
             let delivered = self.flows.entry(flow.id).or_default();
-            match writes.interval_s {
-                Some(interval_s) => {
-                    let counted = counted(&ledger.context, writes, interval_s, flow);
-                    delivered.chunks(counted, end_s - flow.opened.secs_f64(), interval_s);
-                }
-                None => {
-                    let so_far_s = delivered.written_s.map_or(0.0, |written_s| end_s - written_s);
-                    if so_far_s > delivered.mean_s().unwrap_or(0.0) {
-                        delivered.response(end_s);
-                    }
-                }
+            let so_far_s = delivered.written_s.map_or(0.0, |written_s| end_s - written_s);
+            if let Some(interval_s) = writes.interval_s {
+                let counted = counted(&ledger.context, writes, interval_s, flow);
+                delivered.chunks(counted, end_s - flow.opened.secs_f64(), interval_s);
+            } else if so_far_s > delivered.mean_s().unwrap_or(0.0) {
+                delivered.response(end_s);
             }
             delivered.mean_s()
         });
@@ -192,14 +187,14 @@ mod tests {
             (5_100, "received", 24_000),
         ];
         // Written at 2.2 and 4.6 s.
-        close(found(&context(tls), 0, &news, 5_200).unwrap(), (0.3 + 0.5) / 2.0, 1e-9);
+        close(found(&context(tls), 0, &news, 5_200).unwrap(), 0.4, 1e-9);
         // A third has been written at 7.2 s: as long as the others took, it says nothing.
         let third = [&news[..], &[(5_200, "acknowledged", 24_000)]].concat();
-        close(found(&context(tls), 0, &third, 7_500).unwrap(), (0.3 + 0.5) / 2.0, 1e-9);
+        close(found(&context(tls), 0, &third, 7_500).unwrap(), 0.4, 1e-9);
         close(found(&context(tls), 0, &third, 8_400).unwrap(), (0.3 + 0.5 + 1.2) / 3.0, 1e-9);
 
         let plain = Writes { first_bytes: 0, ..tls };
         let news = [(400, "received", 10_000), (450, "acknowledged", 10_000), (2_600, "received", 20_000)];
-        close(found(&context(plain), 100, &news, 2_700).unwrap(), (0.3 + 0.15) / 2.0, 1e-9);
+        close(found(&context(plain), 100, &news, 2_700).unwrap(), 0.225, 1e-9);
     }
 }
