@@ -2,9 +2,10 @@
 
 use rampcc::figures::counted;
 
+use crate::Context;
 use crate::comparison::{ArmSummary, Comparison};
 use crate::explain::standing;
-use crate::format::{count, list, quantity, seconds, share};
+use crate::format::{bit_rate, count, list, quantity, seconds, share};
 use crate::metric::{self, Better, Definition, MetricInfo};
 use crate::standing::times;
 use crate::statistics::skewness;
@@ -63,11 +64,7 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<Note> {
             if endless == 1 { "has" } else { "have" }
         )));
     }
-    if comparison.context.application_limited {
-        notes.push(Note::of_all(
-            "The application writes now and then: goodput and the shares of the path that were used count its pauses.",
-        ));
-    }
+    notes.extend(pauses(&comparison.context).map(Note::of_all));
     if comparison.context.policed() {
         notes.push(Note::of_all(
             "A policer limits this path: BDPs and shares of the capacity are of its rate, to which its burst comes on top, and queues \
@@ -114,6 +111,25 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<Note> {
         notes.push(Note::of_all("One run each: nothing here has an interval."));
     }
     notes
+}
+
+/// What an application that writes now and then does to what is compared.
+fn pauses(context: &Context) -> Option<String> {
+    let asked = context.writes.and_then(|writes| Some(writes.bytes as f64 / writes.interval_s?));
+    let asked = asked.map(|rate| rate * f64::from(context.flows_under_test));
+    let carried = context.capacity_bytes(0.0, context.end_s) / context.end_s;
+    match asked.filter(|rate| *rate > carried) {
+        Some(rate) => Some(format!(
+            "The application writes {}, more than the path carries: chunks wait for those before them, the longer the run the longer.",
+            bit_rate(rate * 8.0)
+        )),
+        None if context.application_limited => Some(
+            "The application writes now and then: goodput and the shares of the path that were used count its pauses. After a pause \
+             hosts may begin anew with a small window (`idle-restart`), those of `ideal` too."
+                .to_owned(),
+        ),
+        None => None,
+    }
 }
 
 /// "; those of exits over the flows that left: 2 of 3 for limited": a mean of few of a row's flows beside one of all would mislead.

@@ -1,5 +1,6 @@
 //! Verdict of a comparison, in words.
 
+use crate::ExitReason;
 use crate::comparison::{ArmSummary, Comparison, Finding, LeftOut, Pair};
 use crate::explain::short_cause;
 use crate::fares;
@@ -200,37 +201,32 @@ fn advantage(comparison: &Comparison, pair: &Pair, info: &MetricInfo) -> String 
         return format!("{} {lost}.", pair.arm);
     }
     let mut text = format!("It {how_much} {}", pair.arm);
-    // How a flow without end left says nothing about the time of one that ends.
-    let run = arm
-        .and_then(|arm| arm.representative.as_ref())
-        .filter(|_| comparison.context.endless_of_them.is_none());
-    if let Some((run, exit)) = run.and_then(|run| Some((run, run.exit.as_ref()?))) {
+    // Of several flows each leaves in its own way, and one slow flow may be the mean.
+    let run = arm.and_then(|arm| arm.representative.as_ref()).filter(|_| !comparison.context.of_several());
+    if let Some((arm, run, exit)) = arm.zip(run).and_then(|(arm, run)| Some((arm, run, run.exit.as_ref()?))) {
         let context = comparison.context.of_run(run.path.as_ref());
-        let one_of_many = arm.is_some_and(|arm| arm.n > 1) && comparison.context.chance;
-        let several = comparison.context.flows_under_test > 1;
-        // Times and windows are the table's, means over runs; a cause is one flow's of one run.
-        let means = arm.filter(|_| one_of_many && !several);
-        let mean = |metric| means.and_then(|arm| arm.of(metric)).map(|summary| summary.mean);
-        let who = if several { format!("whose flow {}", exit.flow) } else { "which".to_owned() };
+        let one_of_many = arm.n > 1 && comparison.context.chance;
+        // A rare exit does not explain what is true on average.
+        let count =
+            |reason| arm.exits.iter().find(|count| count.reason == reason).map_or(0, |count| count.runs);
+        if let Some(usual) = arm.exits.first().filter(|_| one_of_many && 2 * count(exit.reason) <= arm.n) {
+            let how = match usual.reason {
+                ExitReason::None => "never leaves start-up".to_owned(),
+                reason => format!("leaves because of `{}`", reason.word()),
+            };
+            return format!("{text}, which {how} in {} of {} runs.", usual.runs, arm.n);
+        }
+        // Times and windows are the table's, means over runs; a cause is that of one run.
+        let mean = |metric| Some(arm).filter(|_| one_of_many)?.of(metric).map(|summary| summary.mean);
         text.push_str(&format!(
-            ", {who} leaves at {}",
+            ", which leaves at {}",
             seconds(mean(metric::EXIT_TIME).unwrap_or(exit.time_s))
         ));
         let window = mean(metric::EXIT_WINDOW_BDP).or_else(|| context.over_bdp(exit.cwnd_bytes as f64));
         let in_flight = if comparison.on_wire() { " in flight" } else { "" };
         text.push_str(&window.map_or(String::new(), |bdp| format!(" with {}{in_flight}", of_bdp(bdp))));
-        let which = match (one_of_many, several) {
-            (false, _) => "",
-            (true, false) => " on average, in its median run",
-            (true, true) => " in the median run,",
-        };
+        let which = if one_of_many { " on average, in its median run" } else { "" };
         text.push_str(&format!("{which} because {}", short_cause(exit, &context)));
-        // A rare cause does not explain what is true on average.
-        let runs = arm.map_or(0, |arm| arm.n);
-        let alike = arm.into_iter().flat_map(|arm| &arm.exits).find(|count| count.reason == exit.reason);
-        if let Some(alike) = alike.filter(|count| one_of_many && 2 * count.runs <= runs) {
-            text.push_str(&format!(" (as in {} of {runs} runs)", alike.runs));
-        }
     }
     text.push('.');
     text

@@ -2,7 +2,7 @@
 
 use fixture::sample_context;
 use rampcc_lab::report::{TextStyle, text};
-use rampcc_lab::{Comparison, Context, JudgeOptions, RunRecord, Words, judge};
+use rampcc_lab::{Comparison, Context, JudgeOptions, RunRecord, Words, Writes, judge};
 use rampcc_trace::Provenance;
 
 #[path = "support/fixture.rs"]
@@ -78,6 +78,26 @@ fn values_of_several_flows_are_said_to_be_means() {
         notes.contains(means) && notes.contains("those do not count") && !notes.contains("did not finish"),
         "{notes}"
     );
+}
+
+#[test]
+fn an_application_that_writes_more_than_the_path_carries_is_named() {
+    let of = |bytes: u64| {
+        let writes = Some(Writes { bytes, interval_s: Some(1.0), ..Writes::default() });
+        let context = Context { writes, application_limited: true, ..sample_context() };
+        let runs: Vec<_> = (1..=3).map(|seed| run("best", seed, &[("write_time", 1.0)])).collect();
+        let comparison = judge(&runs, &JudgeOptions { context, ..options() });
+        (comparison.primary.clone(), notes(&comparison).join(" "), Words::of(&comparison).verdict)
+    };
+    let (primary, pauses, verdict) = of(1_000_000);
+    assert_eq!(primary, "write_time");
+    assert!(
+        pauses.contains("count its pauses") && !pauses.contains("more than the path carries"),
+        "{pauses}"
+    );
+    assert!(verdict.contains("delivers a chunk of 1 MB in 1.00 s"), "{verdict}");
+    let (_, overloaded, _) = of(1_000_000_000);
+    assert!(overloaded.contains("writes 8 Gbit/s, more than the path carries"), "{overloaded}");
 }
 
 #[test]

@@ -91,7 +91,7 @@ pub(super) fn run(run: &Representative, context: &Context, room: &Room) -> Optio
     let bytes = |times: &[f64], column: &[u64]| -> Vec<(f64, Option<f64>)> {
         times.iter().zip(column).map(|(t, v)| (t - flow.opened_s, Some(*v as f64))).collect()
     };
-    let held = |points: Vec<(f64, Option<f64>)>| held(flow, points, context.base_rtt_s);
+    let held = |points: Vec<(f64, Option<f64>)>| held(flow, points, context);
     let rtt = (flow.time_s.iter().zip(&flow.rtt_ms))
         .filter_map(|(t, rtt)| Some((t - flow.opened_s, Some(rtt.as_ref()? / 1e3))));
     let links = run.series.iter().flat_map(|series| &series.links);
@@ -144,7 +144,8 @@ fn rates(flow: &FlowSeries, window_s: f64) -> Vec<(f64, Option<f64>)> {
             flow.time_s.get(at + 1).filter(|next| **next > idle && **next - time > flow.gap_s(**next))
         {
             all.push((idle - flow.opened_s, Some(0.0)));
-            all.push((next - flow.opened_s, Some(0.0)));
+            // Charts know one value of an instant.
+            all.push((next - flow.opened_s - window_s / 500.0, Some(0.0)));
         }
     }
     all
@@ -152,17 +153,22 @@ fn rates(flow: &FlowSeries, window_s: f64) -> Vec<(f64, Option<f64>)> {
 
 /// What a sender has is sampled when an ACK comes. Where none comes for longer than a round trip, it stays as it was until the next
 /// one, which finds another.
-fn held(flow: &FlowSeries, points: Vec<(f64, Option<f64>)>, base_rtt_s: f64) -> Vec<(f64, Option<f64>)> {
+fn held(flow: &FlowSeries, points: Vec<(f64, Option<f64>)>, context: &Context) -> Vec<(f64, Option<f64>)> {
     let mut all: Vec<(f64, Option<f64>)> = Vec::with_capacity(points.len());
     for point in points {
         if let Some((time, value)) = all.last().copied()
-            && point.0 - time > flow.gap_s(point.0 + flow.opened_s).max(base_rtt_s)
+            && point.0 - time > flow.gap_s(point.0 + flow.opened_s).max(context.base_rtt_s)
         {
-            all.push((point.0, value));
+            all.push((just_before(point.0, context), value));
         }
         all.push(point);
     }
     all
+}
+
+/// Charts know one value of an instant.
+fn just_before(at_s: f64, context: &Context) -> f64 {
+    at_s - power(time_step(context))
 }
 
 /// A queue is sampled when a packet comes. Where none comes for long, it drains at the link's rate and stays empty until the next
@@ -183,7 +189,7 @@ fn drained(
             if waiting > 0.0 {
                 all.push((empty, Some(0.0)));
             }
-            all.push((*next, Some(0.0)));
+            all.push((just_before(*next, context).max(empty), Some(0.0)));
         }
     }
     all
@@ -333,9 +339,12 @@ mod tests {
     fn what_a_pause_leaves_is_held() {
         let flow = FlowSeries { time_s: vec![0.1, 0.2, 1.3], ..FlowSeries::default() };
         let sampled = vec![(0.1, Some(9e3)), (0.2, Some(0.0)), (1.3, Some(5e3))];
-        let drawn = held(&flow, sampled.clone(), 0.1);
-        assert_eq!(drawn, [sampled[0], sampled[1], (1.3, Some(0.0)), sampled[2]]);
-        assert_eq!(held(&flow, sampled.clone(), 1.2), sampled, "a round trip may take as long");
+        let of = |base_rtt_s| {
+            let context = Context { base_rtt_s, ..Context::default() };
+            held(&flow, sampled.clone(), &context)
+        };
+        assert_eq!(of(0.1), [sampled[0], sampled[1], (1.3 - 1e-4, Some(0.0)), sampled[2]]);
+        assert_eq!(of(1.2), sampled, "a round trip may take as long");
     }
 
     #[test]
