@@ -125,7 +125,7 @@ fn pauses(context: &Context) -> Option<String> {
         )),
         None if context.application_limited => Some(
             "The application writes now and then: goodput and the shares of the path that were used count its pauses. After a pause \
-             hosts may begin anew with a small window (`idle-restart`), those of `ideal` too."
+             hosts may begin anew with a small window (idle-restart), those of ideal too."
                 .to_owned(),
         ),
         None => None,

@@ -212,7 +212,7 @@ fn advantage(comparison: &Comparison, pair: &Pair, info: &MetricInfo) -> String 
         if let Some(usual) = arm.exits.first().filter(|_| one_of_many && 2 * count(exit.reason) <= arm.n) {
             let how = match usual.reason {
                 ExitReason::None => "never leaves start-up".to_owned(),
-                reason => format!("leaves because of `{}`", reason.word()),
+                reason => format!("leaves because of {}", reason.word()),
             };
             return format!("{text}, which {how} in {} of {} runs.", usual.runs, arm.n);
         }
