@@ -396,8 +396,5 @@ fn a_cause_that_is_rare_explains_nothing() {
         }
     }
     let rare = sentence(&records);
-    assert!(
-        rare.contains(", which leaves because of delay in ") && !rare.contains("lost packets"),
-        "{rare}"
-    );
+    assert!(rare.contains(", which leaves because of delay in ") && !rare.contains("lost packets"), "{rare}");
 }
