@@ -18,7 +18,7 @@ pub(crate) const COLUMNS: [(&str, &str); 9] = [
     ),
     (
         "lost in start-up",
-        "data packets of a flow, until the losses of start-up were repaired, which is after the exit; the mean where a run has several flows under test",
+        "data packets of a flow, until the losses of start-up were repaired, as a rule after the exit; the mean where a run has several flows under test",
     ),
     (
         "start-up used",

@@ -120,7 +120,7 @@ impl ScenarioArgs {
             let Some((id, _)) = key.strip_prefix("algorithm.").and_then(|rest| rest.split_once('.')) else {
                 continue;
             };
-            if !rows.contains(&id) && !self.scenario(&[])?.starts_with(id) {
+            if !rows.contains(&id) && !self.scenario(&[])?.starts_a_flow_with(id) {
                 return Err(CliError::input_help(
                     format!(
                         "`--set {}` changes nothing: no row and no other flow starts with `{id}`",

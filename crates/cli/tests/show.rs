@@ -333,8 +333,20 @@ fn an_exit_is_explained_by_what_was_judged() {
         let path = ["run", "--rate", rate, "--rtt", rtt, "--buffer", "1bdp", "--size", "2MB", "-a", "vegas"];
         let said = stderr(&place.command(&path).output().unwrap());
         assert!(said.contains("because the round-trip time rose"), "{rate}: {said}");
-        assert!(!said.contains("peak queueing delay"), "{rate}: {said}");
+        assert!(!said.contains("its wait in the queue"), "{rate}: {said}");
         assert_eq!(said.contains("a queue that its own burst made"), burst, "{rate}: {said}");
+    }
+}
+
+/// Its ACKs wait for their turn on the return link, while bursts of a few packets come and go at the bottleneck.
+#[test]
+fn jitter_of_the_return_link_is_no_queue_of_a_burst() {
+    let place = Place::new("judged-jitter");
+    for seed in ["1", "7", "8", "9"] {
+        let said =
+            stderr(&place.command(&["run", "geo-jitter", "-a", "hystart", "--seed", seed]).output().unwrap());
+        assert!(said.contains("the round-trip time rose"), "{seed}: {said}");
+        assert!(said.contains("although nothing had queued at the bottleneck"), "{seed}: {said}");
     }
 }
 

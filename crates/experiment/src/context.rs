@@ -40,6 +40,7 @@ pub fn context(scenario: &Scenario) -> Context {
         base_rtt_s: facts.base_rtt.secs_f64(),
         capacity: steps(&facts.capacity),
         drain: facts.drain.as_deref().map(steps).unwrap_or_default(),
+        before_bottleneck_s: facts.before_bottleneck.map(Time::secs_f64),
         bdp_bytes: facts.bdp_bytes,
         buffer_bytes: (facts.buffer_bytes < u64::MAX).then_some(facts.buffer_bytes),
         buffer_stated_bdp: scenario.stated_buffer_bdp(),
@@ -49,7 +50,7 @@ pub fn context(scenario: &Scenario) -> Context {
         bottleneck: u32::try_from(scenario.bottleneck).unwrap_or(u32::MAX),
         size_bytes: if same { sizes.first().copied().flatten() } else { None },
         flows_under_test: u32::try_from(sizes.len()).unwrap_or(u32::MAX).max(1),
-        endless_of_them: Some(sizes.iter().filter(|size| size.is_none()).count())
+        endless_flows: Some(sizes.iter().filter(|size| size.is_none()).count())
             .filter(|endless| (1..sizes.len()).contains(endless))
             .and_then(|endless| u32::try_from(endless).ok()),
         generated: is_generated,
@@ -145,7 +146,7 @@ mod tests {
         );
         assert_eq!(responses("0 s").writes, None);
         let [mixed, all] = ["[[flow]]\n[[flow]]\nsize = \"1 MB\"\n", "[[flow]]\nsize = \"1 MB\"\n"].map(of);
-        assert_eq!((mixed.endless_of_them, all.endless_of_them, all.writes), (Some(1), None, None));
+        assert_eq!((mixed.endless_flows, all.endless_flows, all.writes), (Some(1), None, None));
         assert!(!all.policed());
 
         let policed = of("queue = { kind = \"policer\", rate = \"20 Mbit/s\", burst = \"200 kB\" }\n");

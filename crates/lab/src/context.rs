@@ -24,6 +24,9 @@ pub struct Context {
     /// carry.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drain: Vec<CapacityStep>,
+    /// From a packet's departure to its arrival at the bottleneck over empty queues, seconds; `None`: unknown, or it varies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before_bottleneck_s: Option<f64>,
     /// Bandwidth-delay product.
     pub bdp_bytes: u64,
     /// Capacity of the bottleneck's queue; `None`: unlimited.
@@ -47,7 +50,7 @@ pub struct Context {
     pub flows_under_test: u32,
     /// How many of those have no end, if not all: no download time is theirs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub endless_of_them: Option<u32>,
+    pub endless_flows: Option<u32>,
     /// True if flows under test are generated: each run has others, and those that its end cuts off do not count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub generated: bool,

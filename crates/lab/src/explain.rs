@@ -167,8 +167,12 @@ fn cause(exit: &ExitRecord, bdp_bytes: u64, own_queue_s: Option<f64>) -> String 
     let mut text = reason.comparison(exit.evidence, exit.limit, side);
     match (reason, misreading(exit, bdp_bytes, own_queue_s)) {
         (ExitReason::Delay, Some(Misreading::Jitter)) => {
-            let queued = seconds(exit.queueing_s.unwrap_or(0.0));
-            text.push_str(&format!(", although the peak queueing delay until then was {queued}"));
+            let queued = exit.queueing_s.filter(|queued| *queued > 0.0);
+            text.push_str(
+                &queued.map_or(", although nothing had queued at the bottleneck".to_owned(), |queued| {
+                    format!(", although its wait in the queue was {} at most", seconds(queued))
+                }),
+            );
         }
         (ExitReason::Delay, Some(Misreading::Burst)) => text.push_str(", a queue that its own burst made"),
         (ExitReason::Delay, Some(Misreading::Others)) => {

@@ -68,7 +68,7 @@ fn shown(value: f64, unit: &str) -> f64 {
 }
 
 /// Those of [`COSTS`] that count: behind a policer that is paid in losses, and hardly anybody waits.
-pub(crate) fn costs(context: &Context) -> impl Iterator<Item = Definition> + Clone {
+pub(crate) fn costs(context: &Context) -> impl Iterator<Item = Definition> {
     let policed = context.policed();
     COSTS.into_iter().filter(move |metric| !policed || *metric != metric::QUEUE_PEAK)
 }

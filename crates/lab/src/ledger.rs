@@ -92,18 +92,16 @@ impl Ledger {
 
     /// Whether this flow is open or was, and not under test.
     pub(crate) fn is_other(&self, id: u32) -> bool {
-        self.position
-            .get(&id)
-            .and_then(|position| self.flows.get(*position))
-            .is_some_and(|flow| flow.test.is_none())
+        self.opened(id).is_some_and(|flow| flow.test.is_none())
     }
 
     /// The flow with this number, if it is under test.
     pub(crate) fn tested(&self, id: u32) -> Option<&Flow> {
-        self.position
-            .get(&id)
-            .and_then(|position| self.flows.get(*position))
-            .filter(|flow| flow.test.is_some())
+        self.opened(id).filter(|flow| flow.test.is_some())
+    }
+
+    fn opened(&self, id: u32) -> Option<&Flow> {
+        self.position.get(&id).and_then(|position| self.flows.get(*position))
     }
 
     /// Mean over the flows under test that have a value.
@@ -264,7 +262,19 @@ impl Ledger {
             {
                 let sent = (deciding_sent != Time::ZERO).then_some(deciding_sent);
                 let looked = sent.map(|sent| test.slower_sent.map_or(sent, |slower| sent.min(slower)));
-                let queued = looked.and_then(|from| self.queue.largest(from, event.now));
+                // What is sent after the packet whose round-trip time was judged did not delay it.
+                let way = self.context.before_bottleneck_s.map(Time::from_secs_f64);
+                let judged = || {
+                    let judged = (reason.unit() == "us").then_some(evidence)?;
+                    let arrived = test.cwnd.sent_for(judged)? + way?;
+                    let (at, bytes) = self.queue.latest(arrived)?;
+                    let waiting_s = self.context.queueing_s(bytes, at.secs_f64());
+                    Some((waiting_s - (arrived - at).secs_f64()).max(0.0))
+                };
+                let longest = || {
+                    let queued = self.queue.largest(looked?, event.now)?;
+                    Some(self.context.queueing_s(queued, event.now.secs_f64()))
+                };
                 test.exit = Some(ExitRecord {
                     flow: event.flow,
                     reason,
@@ -277,7 +287,7 @@ impl Ledger {
                     deciding_sent_s: sent.map(Time::secs_f64),
                     deciding_cwnd_bytes: sent.and_then(|sent| test.cwnd.at(sent)),
                     min_rtt_s: (test.last.min_rtt != Time::ZERO).then(|| test.last.min_rtt.secs_f64()),
-                    queueing_s: queued.map(|bytes| self.context.queueing_s(bytes, event.now.secs_f64())),
+                    queueing_s: judged().or_else(longest),
                 });
                 test.cwnd = CwndHistory::default();
             }

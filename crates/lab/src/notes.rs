@@ -57,7 +57,7 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<Note> {
             exits_of(comparison)
         )));
     }
-    if let Some(endless) = comparison.context.endless_of_them {
+    if let Some(endless) = comparison.context.endless_flows {
         notes.push(Note::of_all(format!(
             "{endless} of {} flows under test {} no end: download times are those of the others, everything else is of all.",
             comparison.context.flows_under_test,

@@ -190,7 +190,8 @@ pub struct ExitRecord {
     pub deciding_cwnd_bytes: Option<u64>,
     /// Smallest round-trip time the sender had seen, seconds; `None`: no sample.
     pub min_rtt_s: Option<f64>,
-    /// Longest wait in the bottleneck's queue while the deciding packet was under way, seconds; `None`: unknown.
+    /// Longest wait in the bottleneck's queue, seconds, when the packet arrived there whose round-trip time was judged; where it was not
+    /// that of one packet, while the deciding one was under way; `None`: unknown.
     pub queueing_s: Option<f64>,
 }
 

@@ -150,7 +150,7 @@ fn achievement(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) 
     let of_several = context.generated || (context.size_bytes.is_none() && context.flows_under_test > 1);
     let mut text = match info.id.as_str() {
         id if id == metric::DOWNLOAD_TIME.id && of_several => {
-            let that_end = if context.endless_of_them.is_some() { " that end" } else { "" };
+            let that_end = if context.endless_flows.is_some() { " that end" } else { "" };
             format!("{} takes {value} for a download, the mean of its flows{that_end}", leader.label)
         }
         id if id == metric::DOWNLOAD_TIME.id && comparison.context.flows_under_test > 1 => {

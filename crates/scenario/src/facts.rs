@@ -71,6 +71,7 @@ impl Scenario {
                     base_rtt: Time::ZERO,
                     capacity: vec![(Time::ZERO, Rate::default())],
                     drain: None,
+                    before_bottleneck: None,
                     bdp_bytes: 0,
                     buffer_bytes: u64::MAX,
                     early_drops: None,
@@ -118,7 +119,7 @@ impl Scenario {
     }
 
     /// Whether an algorithm with this id starts any flow whatever is compared.
-    pub fn starts_with(&self, id: &str) -> bool {
+    pub fn starts_a_flow_with(&self, id: &str) -> bool {
         let generated = self.traffic.iter().filter_map(|traffic| match &traffic.kind {
             TrafficKind::Poisson { sender, under_test_share, .. }
             | TrafficKind::Web { sender, under_test_share, .. }
@@ -190,6 +191,7 @@ impl Scenario {
                 base_rtt,
                 capacity,
                 drain: None,
+                before_bottleneck: None,
                 bdp_bytes,
                 buffer_bytes: u64::MAX,
                 early_drops: None,
@@ -213,10 +215,25 @@ impl Scenario {
             base_rtt,
             capacity,
             drain,
+            before_bottleneck: self.before_bottleneck(from, to, sender.mss_bytes + sender.header_bytes),
             bdp_bytes,
             buffer_bytes,
             early_drops: crate::queue::early_drops(&bottleneck.queue, on_wire(bdp_bytes)),
         }
+    }
+
+    fn before_bottleneck(&self, from: usize, to: usize, wire_bytes: u32) -> Option<Time> {
+        let route = self.route(from, to).filter(|route| route.contains(&self.bottleneck))?;
+        let mut before = Time::ZERO;
+        for link in route.iter().take_while(|link| **link != self.bottleneck) {
+            let LinkConfig { capacity, delay, .. } = &self.topology.links[*link].config;
+            let Propagation::Constant(propagation) = delay.propagation else { return None };
+            if delay.jitter.is_some() || delay.reordering.is_some() {
+                return None;
+            }
+            before += propagation + fastest_service(capacity, wire_bytes);
+        }
+        Some(before)
     }
 
     fn measure(&self, from: usize, to: usize, sender: &SenderConfig, ack: u32) -> Measured<'_> {

@@ -365,6 +365,8 @@ pub struct PathFacts {
     pub capacity: Vec<(Time, Rate)>,
     /// At what payload rate the bottleneck's queue drains, if not at that: the link's own where a policer lets less through.
     pub drain: Option<Vec<(Time, Rate)>>,
+    /// From a full packet's departure to its arrival at the bottleneck over empty queues; `None`: it varies.
+    pub before_bottleneck: Option<Time>,
     /// Mean payload rate over the first `base_rtt x 32` or 10 s, whichever is longer, times `base_rtt`.
     pub bdp_bytes: u64,
     /// Payload bytes that fit into the bottleneck's queue; `u64::MAX`: unlimited.

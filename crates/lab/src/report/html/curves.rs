@@ -91,7 +91,7 @@ pub(super) fn run(run: &Representative, context: &Context, room: &Room) -> Optio
     let bytes = |times: &[f64], column: &[u64]| -> Vec<(f64, Option<f64>)> {
         times.iter().zip(column).map(|(t, v)| (t - flow.opened_s, Some(*v as f64))).collect()
     };
-    let held = |points: Vec<(f64, Option<f64>)>| held(flow, points, context);
+    let held = |points: Vec<(f64, Option<f64>)>| held(flow, points, context.base_rtt_s);
     let rtt = (flow.time_s.iter().zip(&flow.rtt_ms))
         .filter_map(|(t, rtt)| Some((t - flow.opened_s, Some(rtt.as_ref()? / 1e3))));
     let links = run.series.iter().flat_map(|series| &series.links);
@@ -144,8 +144,7 @@ fn rates(flow: &FlowSeries, window_s: f64) -> Vec<(f64, Option<f64>)> {
             flow.time_s.get(at + 1).filter(|next| **next > idle && **next - time > flow.gap_s(**next))
         {
             all.push((idle - flow.opened_s, Some(0.0)));
-            // Charts know one value of an instant.
-            all.push((next - flow.opened_s - window_s / 500.0, Some(0.0)));
+            all.push((just_before(next - flow.opened_s, window_s), Some(0.0)));
         }
     }
     all
@@ -153,22 +152,22 @@ fn rates(flow: &FlowSeries, window_s: f64) -> Vec<(f64, Option<f64>)> {
 
 /// What a sender has is sampled when an ACK comes. Where none comes for longer than a round trip, it stays as it was until the next
 /// one, which finds another.
-fn held(flow: &FlowSeries, points: Vec<(f64, Option<f64>)>, context: &Context) -> Vec<(f64, Option<f64>)> {
+fn held(flow: &FlowSeries, points: Vec<(f64, Option<f64>)>, base_rtt_s: f64) -> Vec<(f64, Option<f64>)> {
     let mut all: Vec<(f64, Option<f64>)> = Vec::with_capacity(points.len());
     for point in points {
         if let Some((time, value)) = all.last().copied()
-            && point.0 - time > flow.gap_s(point.0 + flow.opened_s).max(context.base_rtt_s)
+            && point.0 - time > flow.gap_s(point.0 + flow.opened_s).max(base_rtt_s)
         {
-            all.push((just_before(point.0, context), value));
+            all.push((just_before(point.0, base_rtt_s), value));
         }
         all.push(point);
     }
     all
 }
 
-/// Charts know one value of an instant.
-fn just_before(at_s: f64, context: &Context) -> f64 {
-    at_s - power(time_step(context))
+/// Charts know one value of an instant: a [`time_step`] earlier or a little more.
+fn just_before(at_s: f64, base_rtt_s: f64) -> f64 {
+    at_s - base_rtt_s / 500.0
 }
 
 /// A queue is sampled when a packet comes. Where none comes for long, it drains at the link's rate and stays empty until the next
@@ -189,7 +188,7 @@ fn drained(
             if waiting > 0.0 {
                 all.push((empty, Some(0.0)));
             }
-            all.push((just_before(*next, context).max(empty), Some(0.0)));
+            all.push((just_before(*next, context.base_rtt_s).max(empty), Some(0.0)));
         }
     }
     all
@@ -292,7 +291,7 @@ mod tests {
         let waiting = [(1.0, Some(500e3)), (1.05, Some(500e3)), (3.0, Some(1500.0))];
         let drawn = drained(&waiting, &context, 0.0, |_| 0.0);
         let times: Vec<f64> = drawn.iter().map(|(time, _)| (time * 1e3).round() / 1e3).collect();
-        assert_eq!(times, [1.0, 1.05, 1.55, 3.0, 3.0]);
+        assert_eq!(times, [1.0, 1.05, 1.55, 2.999, 3.0]);
         assert_eq!(drawn[2].1, Some(0.0));
         assert_eq!(drawn[3].1, Some(0.0));
         assert_eq!(
@@ -339,11 +338,8 @@ mod tests {
     fn what_a_pause_leaves_is_held() {
         let flow = FlowSeries { time_s: vec![0.1, 0.2, 1.3], ..FlowSeries::default() };
         let sampled = vec![(0.1, Some(9e3)), (0.2, Some(0.0)), (1.3, Some(5e3))];
-        let of = |base_rtt_s| {
-            let context = Context { base_rtt_s, ..Context::default() };
-            held(&flow, sampled.clone(), &context)
-        };
-        assert_eq!(of(0.1), [sampled[0], sampled[1], (1.3 - 1e-4, Some(0.0)), sampled[2]]);
+        let of = |base_rtt_s| held(&flow, sampled.clone(), base_rtt_s);
+        assert_eq!(of(0.1), [sampled[0], sampled[1], (1.3 - 2e-4, Some(0.0)), sampled[2]]);
         assert_eq!(of(1.2), sampled, "a round trip may take as long");
     }
 

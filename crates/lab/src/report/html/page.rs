@@ -381,7 +381,7 @@ fn ledger(exit: Option<&ExitRecord>, seed: u64, what: &str) -> String {
             parts.push(format!("smallest RTT {}", show(rtt, "s")));
         }
         if let Some(wait) = exit.queueing_s {
-            parts.push(format!("peak queueing delay until then: {}", show(wait, "s")));
+            parts.push(format!("wait in the queue: at most {}", show(wait, "s")));
         }
     }
     parts.join(" · ")
