@@ -220,8 +220,15 @@ impl Ledger {
         self.end = self.end.max(end);
         for flow in &mut self.flows {
             let over = flow.completed.unwrap_or(self.end);
+            // The last samples come before the last ACKs.
+            let arrived = flow.completed.and(flow.size_bytes).unwrap_or(0);
             if let Some(test) = flow.test.as_deref_mut() {
-                test.startup.finish(over, &test.last, flow.dropped_packets);
+                let last = FlowSample {
+                    delivered_bytes: test.last.delivered_bytes.max(arrived),
+                    sent_bytes: test.last.sent_bytes.max(arrived),
+                    ..test.last
+                };
+                test.startup.finish(over, &last, flow.dropped_packets);
             }
         }
     }

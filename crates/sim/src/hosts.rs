@@ -48,6 +48,22 @@ impl<T: Transport, O> World<'_, T, O> {
     }
 }
 
+impl<T: Transport, O: Observer> World<'_, T, O> {
+    /// Tells the observer of something that happens to a flow, and first of the queue until then: its metrics begin and end with flows.
+    fn tell(&mut self, flow: u32, kind: FlowEventKind) {
+        self.network.sampler.catch_up(self.now);
+        self.report_queue();
+        self.observer.on_event(&FlowEvent { now: self.now, flow, kind });
+    }
+
+    /// Tells the observer what the bottleneck has sampled.
+    pub(crate) fn report_queue(&mut self) {
+        while let Some(sample) = self.network.sampler.poll_sample(self.now) {
+            self.observer.on_link(&sample);
+        }
+    }
+}
+
 /// The last byte of a flow has arrived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Completion {
@@ -268,7 +284,7 @@ impl<T: Transport> Hosts<T> {
         let totals = &mut self.totals[id as usize];
         totals.opened = world.now;
         let kind = FlowEventKind::Opened { size_bytes: totals.size_bytes, under_test: totals.under_test };
-        world.observer.on_event(&FlowEvent { now: world.now, flow: id, kind });
+        world.tell(id, kind);
     }
 
     /// The id of a flow that is not listed.
@@ -310,8 +326,7 @@ impl<T: Transport> Hosts<T> {
         let completion = Completion { under_test: totals.under_test, session: flow.session };
         if now {
             totals.completed = world.now;
-            let kind = FlowEventKind::Completed { bytes: flow.receiver.received_bytes() };
-            world.observer.on_event(&FlowEvent { now: world.now, flow: flow.id, kind });
+            world.tell(flow.id, FlowEventKind::Completed { bytes: flow.receiver.received_bytes() });
         }
         if flow.over()
             && let Some(flow) = self.slots[slot as usize].take()

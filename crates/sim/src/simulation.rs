@@ -423,14 +423,12 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
             self.world.observer.on_event(&FlowEvent { now: self.world.now, flow, kind });
             self.world.transport.discard(&parcel.packet);
         }
-        while let Some(sample) = self.world.network.sampler.poll_sample(self.world.now) {
-            self.world.observer.on_link(&sample);
-        }
+        self.world.report_queue();
     }
 
     fn finish(mut self, events: u64, end: Time) -> Outcome {
         self.world.now = end;
-        self.world.network.sampler.finish();
+        self.world.network.sampler.catch_up(end);
         self.report();
         let flows = self.hosts.finish(end, self.world.observer);
         let data_packets = flows.iter().map(|flow| flow.data_packets).sum();

@@ -8,7 +8,7 @@ use common::{Log, empty, flow, link, mbit, ms, plain, play};
 use rampcc::Time;
 use rampcc_scenario::Source;
 use rampcc_sim::simulate;
-use rampcc_trace::{FlowEvent, FlowEventKind, Observer};
+use rampcc_trace::{FlowEvent, FlowEventKind, LinkSample, Observer};
 
 /// 100 Mbit/s, 100 ms.
 fn sent(source: Source) -> (Time, Log) {
@@ -76,6 +76,45 @@ fn the_last_byte_of_a_chunk_is_told() {
         [0, 3_999, 4_000, 13_999, 14_000].map(|bytes| tls.write_end(bytes)),
         [4_000, 4_000, 14_000, 14_000, 24_000]
     );
+}
+
+/// The samples of the queue, and how many had come when the flow was complete.
+#[derive(Default)]
+struct Queue {
+    samples: Vec<LinkSample>,
+    before_completion: Option<usize>,
+}
+
+impl Observer for Queue {
+    fn on_link(&mut self, sample: &LinkSample) {
+        self.samples.push(*sample);
+    }
+    fn on_event(&mut self, event: &FlowEvent) {
+        if matches!(event.kind, FlowEventKind::Completed { .. }) {
+            self.before_completion = Some(self.samples.len());
+        }
+    }
+}
+
+/// Each chunk arrives at the bottleneck in one instant, and nothing after it: not even the last burst may be lost, nor one that is no
+/// longer than the first.
+#[test]
+fn a_burst_is_sampled_whole_before_its_flow_is_complete() {
+    let mut scenario = empty(2, 10.0);
+    link(&mut scenario, 0, 1, plain(mbit(100), ms(50.0), 1000));
+    link(&mut scenario, 1, 0, plain(mbit(100), ms(50.0), 1000));
+    let chunk_bytes = 20 * 1_448;
+    let source = Source::Chunks { chunk_bytes, interval: ms(500.0), chunks: 3 };
+    scenario.flows.push(flow(0, 1, source, "slow_start"));
+    scenario.flows[0].sender.sampled = true;
+    scenario.flows[0].sender.initial_window_packets = 40;
+    let mut queue = Queue::default();
+    simulate(&scenario, 1, &mut queue, &AtomicBool::new(false)).expect("the scenario runs");
+    // One is in service.
+    let bursts: Vec<Time> =
+        queue.samples.iter().filter(|sample| sample.queue_packets >= 19).map(|sample| sample.now).collect();
+    assert_eq!(bursts, [ms(0.0), ms(500.0), ms(1000.0)]);
+    assert_eq!(queue.before_completion, Some(queue.samples.len()));
 }
 
 /// When an observer is told of progress.

@@ -16,7 +16,7 @@ use crate::{About, ArmSummary, Comparison, Definition, ExitRecord, MetricInfo, W
 /// Panels of the time series: key, title, what is on the axis.
 const PANELS: [(&str, &str, &str); 5] = [
     ("cwnd", "Congestion window", "payload bytes; ● end of start-up"),
-    ("in_flight", "In flight", "payload bytes; ▲ end of start-up"),
+    ("in_flight", "In flight", "payload bytes when ACKs arrive, before what these let go; ▲ end of start-up"),
     ("queue", "Bottleneck queue", "wire bytes waiting; × drops"),
     ("rtt", "Round-trip time", "of each ACK with a valid sample"),
     (

@@ -190,7 +190,7 @@ fn carries_cell(html: &mut Html, arm: &ArmSummary, comparison: &Comparison) {
     if others.iter().any(|(_, other)| *other != text) {
         let each: Vec<String> =
             others.iter().map(|(label, other)| format!("{} {other}", Text(label))).collect();
-        text.push_str(&format!("<small>{}</small>", each.join(", ")));
+        text.push_str(&format!(" <small>{}</small>", each.join(", ")));
     }
     html.add(format_args!("<td data-value=\"{key}\">{text}</td>"));
 }
