@@ -59,7 +59,7 @@ fn run_by_run(ahead: &[&Pair]) -> String {
     format!(", though run by run {} {are} ahead ({p})", list(&names))
 }
 
-/// ", but 10 runs are too few to rank it against hystart (about 24 would do)".
+/// ", but 10 runs are too few to rank it against hystart (about 24 that vary like these would do)".
 fn too_few(leader: &ArmSummary, rivals: &Rivals<'_>) -> String {
     let (runs, are) = (leader.n, if leader.n == 1 { "run is" } else { "runs are" });
     let names: Vec<&str> = rivals.unclear.iter().map(|pair| pair.arm.as_str()).collect();
@@ -67,7 +67,7 @@ fn too_few(leader: &ArmSummary, rivals: &Rivals<'_>) -> String {
         rivals.unclear.iter().map(|pair| pair.runs_needed).max_by_key(|n| n.unwrap_or(u32::MAX)).flatten();
     let all = rivals.unclear.iter().all(|pair| pair.runs_needed.is_some());
     let enough = match most.filter(|_| all) {
-        Some(most) => format!(" (about {most} would do)"),
+        Some(most) => format!(" (about {most} that vary like these would do)"),
         None if leader.n > 1 => " (not even 10 000 would do)".to_owned(),
         None => String::new(),
     };
