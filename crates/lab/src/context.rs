@@ -54,6 +54,9 @@ pub struct Context {
     /// True if flows under test are generated: each run has others, and those that its end cuts off do not count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub generated: bool,
+    /// True if other flows, or other traffic, cross the bottleneck.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shared: bool,
     /// True if the application, not the window, may limit the flows under test.
     pub application_limited: bool,
     /// What the application of every flow under test writes now and then; `None`: it does not, or not all of them the same.

@@ -22,6 +22,8 @@ pub struct Explanation {
     pub bdp_bytes: u64,
     /// Time that the window takes to pass the bottleneck, seconds: no more of a queue is the sender's own. `None`: unknown.
     pub own_queue_s: Option<f64>,
+    /// True if a queue need not be the flow's own: other traffic, or several flows under test, cross the bottleneck.
+    pub shared: bool,
     /// Packets lost in start-up.
     pub startup_lost_packets: Option<f64>,
     /// True if the run may have several flows under test: the exit is of one of them, other numbers are means over all.
@@ -69,6 +71,7 @@ impl Explanation {
             inferred: record.emulation.as_ref().is_some_and(|emulation| emulation.wire.is_some()),
             bdp_bytes: context.bdp_bytes,
             own_queue_s: record.exit.as_ref().and_then(|exit| own_queue_s(exit, context)),
+            shared: shared(context),
             startup_lost_packets: record.value(metric::STARTUP_LOST_PACKETS),
             several: context.of_several(),
             outcome: Outcome::of(record),
@@ -106,7 +109,7 @@ impl fmt::Display for Explanation {
             f,
             "left at {}{seems} because {}",
             seconds(exit.time_s),
-            cause(exit, self.bdp_bytes, self.own_queue_s)
+            cause(exit, self.bdp_bytes, self.own_queue_s, self.shared)
         )?;
         match self.startup_lost_packets.filter(|_| exit.reason == ExitReason::Loss) {
             Some(0.0) => f.write_str(", or so it was believed")?,
@@ -155,7 +158,7 @@ fn window(over_bdp: f64) -> String {
 }
 
 /// The deciding comparison, and whether it measured what it meant to.
-fn cause(exit: &ExitRecord, bdp_bytes: u64, own_queue_s: Option<f64>) -> String {
+fn cause(exit: &ExitRecord, bdp_bytes: u64, own_queue_s: Option<f64>, shared: bool) -> String {
     let reason = exit.reason;
     let side = |value: u64| match reason.unit() {
         "bytes" => bytes(value as f64),
@@ -165,7 +168,7 @@ fn cause(exit: &ExitRecord, bdp_bytes: u64, own_queue_s: Option<f64>) -> String 
         _ => value.to_string(),
     };
     let mut text = reason.comparison(exit.evidence, exit.limit, side);
-    match (reason, misreading(exit, bdp_bytes, own_queue_s)) {
+    match (reason, misreading(exit, bdp_bytes, own_queue_s, shared)) {
         (ExitReason::Delay, Some(Misreading::Jitter)) => {
             let queued = exit.queueing_s.filter(|queued| *queued > 0.0);
             text.push_str(
@@ -175,6 +178,7 @@ fn cause(exit: &ExitRecord, bdp_bytes: u64, own_queue_s: Option<f64>) -> String 
             );
         }
         (ExitReason::Delay, Some(Misreading::Burst)) => text.push_str(", a queue that its own burst made"),
+        (ExitReason::Delay, Some(Misreading::Shared)) => text.push_str(", a queue that other traffic shares"),
         (ExitReason::Delay, Some(Misreading::Others)) => {
             let [queued, own] = [exit.queueing_s, own_queue_s].map(|time| seconds(time.unwrap_or(0.0)));
             text.push_str(&format!(", a queue of {queued}, of which its own packets made {own} at most"));
@@ -186,7 +190,7 @@ fn cause(exit: &ExitRecord, bdp_bytes: u64, own_queue_s: Option<f64>) -> String 
 
 /// The same in a clause, for the verdict.
 pub(crate) fn short_cause(exit: &ExitRecord, context: &Context) -> &'static str {
-    match (exit.reason, misreading(exit, context.bdp_bytes, own_queue_s(exit, context))) {
+    match (exit.reason, misreading(exit, context.bdp_bytes, own_queue_s(exit, context), shared(context))) {
         (ExitReason::Gap, Some(_)) => "its packet trains underestimated the rate",
         (ExitReason::AckTrain, Some(_)) => "its ACK train was stretched on the way",
         (ExitReason::Delay, Some(Misreading::Jitter)) if !context.chance => {
@@ -194,6 +198,9 @@ pub(crate) fn short_cause(exit: &ExitRecord, context: &Context) -> &'static str 
         }
         (ExitReason::Delay, Some(Misreading::Jitter)) => "its delay test took jitter for queueing",
         (ExitReason::Delay, Some(Misreading::Burst)) => "its delay test saw the queue of its own burst",
+        (ExitReason::Delay, Some(Misreading::Shared)) => {
+            "its delay test saw a queue that other traffic shares"
+        }
         (ExitReason::Delay, Some(Misreading::Others)) => {
             "its delay test saw a queue that its own packets do not explain"
         }
@@ -230,8 +237,10 @@ pub(crate) fn standing(stay: &StayRecord, bdp_bytes: u64) -> String {
 pub(crate) enum Misreading {
     /// Less than half of the rise was queueing at the bottleneck.
     Jitter,
-    /// The queue was there, but the window was below half of the BDP: a burst passed through.
+    /// The queue was there, but the window was below half of the BDP, also at the rate of that time: a burst passed through.
     Burst,
+    /// The queue was there at such a window, but what else crosses the bottleneck may have left no room.
+    Shared,
     /// The queue was there, but less than half of it can have been the sender's own.
     Others,
     /// Packets came back farther apart than the path serves them: the window is below half of the BDP.
@@ -245,17 +254,28 @@ fn own_queue_s(exit: &ExitRecord, context: &Context) -> Option<f64> {
     (time > 0.0).then_some(time)
 }
 
-pub(crate) fn misreading(exit: &ExitRecord, bdp_bytes: u64, own_queue_s: Option<f64>) -> Option<Misreading> {
+fn shared(context: &Context) -> bool {
+    context.shared || context.of_several()
+}
+
+fn misreading(
+    exit: &ExitRecord,
+    bdp_bytes: u64,
+    own_queue_s: Option<f64>,
+    shared: bool,
+) -> Option<Misreading> {
     let early = over_bdp(exit.cwnd_before_bytes as f64, bdp_bytes).is_some_and(|bdp| bdp < 0.5);
     match exit.reason {
         ExitReason::Delay => {
-            let rise = exit.evidence as f64 * 1e-6 - exit.min_rtt_s?;
+            let min_rtt_s = exit.min_rtt_s?;
+            let rise = exit.evidence as f64 * 1e-6 - min_rtt_s;
             match exit.queueing_s? {
                 queued if rise > 0.0 && queued < rise / 2.0 => Some(Misreading::Jitter),
                 queued if early && own_queue_s.is_some_and(|own| own < queued / 2.0) => {
                     Some(Misreading::Others)
                 }
-                _ if early => Some(Misreading::Burst),
+                _ if early && shared => Some(Misreading::Shared),
+                _ if early && own_queue_s.is_none_or(|own| own < min_rtt_s / 2.0) => Some(Misreading::Burst),
                 _ => None,
             }
         }
@@ -318,7 +338,7 @@ mod tests {
     fn a_queue_is_its_own_only_as_far_as_its_window_explains_it() {
         let capacity = vec![CapacityStep { from_s: 0.0, bytes_per_s: 1e6 }];
         let context = Context { bdp_bytes: 1_000_000, capacity, chance: true, ..Context::default() };
-        let said = |queueing_s| {
+        let said_on = |context: &Context, queueing_s: f64| {
             let exit = ExitRecord {
                 flow: 0,
                 reason: ExitReason::Delay,
@@ -335,18 +355,27 @@ mod tests {
             };
             let long = Explanation {
                 bdp_bytes: context.bdp_bytes,
-                own_queue_s: own_queue_s(&exit, &context),
+                own_queue_s: own_queue_s(&exit, context),
+                shared: shared(context),
                 exit: Some(exit.clone()),
                 ..Explanation::default()
             };
-            (short_cause(&exit, &context), long.to_string())
+            (short_cause(&exit, context), long.to_string())
         };
+        let said = |queueing_s| said_on(&context, queueing_s);
         // A window of 50 kB passes 1 MB/s in 50 ms.
         let (short, long) = said(0.09);
         assert!(short.contains("its own burst") && long.contains("its own burst made"), "{short}; {long}");
         let (short, long) = said(0.3);
         assert_eq!(short, "its delay test saw a queue that its own packets do not explain");
         assert!(long.contains("a queue of 300 ms, of which its own packets made 50.0 ms at most"), "{long}");
+        // The same where something else may keep the link busy, or where the link is slow just then.
+        let (short, long) = said_on(&Context { shared: true, ..context.clone() }, 0.09);
+        assert_eq!(short, "its delay test saw a queue that other traffic shares");
+        assert!(long.contains("a queue that other traffic shares"), "{long}");
+        let slow = vec![CapacityStep { from_s: 0.0, bytes_per_s: 8e4 }];
+        let (short, long) = said_on(&Context { capacity: slow, ..context.clone() }, 0.6);
+        assert!(!short.contains("burst") && !long.contains("burst"), "{short}; {long}");
         let (short, _) = said(0.02);
         assert_eq!(short, "its delay test took jitter for queueing");
     }

@@ -113,7 +113,12 @@ fn an_unfinished_run_is_later_than_the_end() {
     let comparison = sample_comparison().with_neighbours(&neighbourhood, &records);
     assert_eq!(carries(&comparison).decided, 63);
     let said = sentence(&comparison);
-    assert!(said.contains("on 41 of 63 neighbouring paths (1 more is undecided); "), "{said}");
+    assert!(
+        said.contains(
+            "on 41 of 63 neighbouring paths (1 more is undecided: no row finishes there within 60.0 s); "
+        ),
+        "{said}"
+    );
     let share = comparison.arms.iter().find(|arm| arm.label == "best").unwrap().carries.unwrap();
     assert!((share - 41.0 / 63.0).abs() < 1e-12);
     assert!(html::render(&comparison).contains("(41 of 63)</td>"), "the report's table has both numbers");
@@ -130,7 +135,7 @@ fn without_a_leader_the_row_that_carries_furthest_is_named() {
     let said = sentence(&comparison.with_neighbours(&neighbourhood, &records));
     assert!(
         said.starts_with(
-            "paced carries furthest: it is within 5 % of the fastest on 62 of 62 neighbouring paths (2 more are undecided)."
+            "paced carries furthest: it is within 5 % of the fastest on 62 of 62 neighbouring paths (2 more are undecided: no row finishes there within 60.0 s)."
         ),
         "{said}"
     );

@@ -95,7 +95,11 @@ fn a_rival_that_is_ahead_run_by_run_is_not_too_few_runs() {
 fn equal_runs_are_as_sure_as_their_signs() {
     let of = |runs: usize| judged(&[("a", &vec![1.0; runs]), ("b", &vec![2.0; runs])]);
     assert_eq!(finding(&of(3), "b", "a"), Finding::CannotTell);
-    assert!(Words::of(&of(3)).verdict.contains("(about 6 that vary like these would do)"), "{}", Words::of(&of(3)).verdict);
+    assert!(
+        Words::of(&of(3)).verdict.contains("(about 6 that vary like these would do)"),
+        "{}",
+        Words::of(&of(3)).verdict
+    );
     assert!(text(&of(3), &TextStyle::default()).contains("2.00x, the same in every run"));
     assert_eq!(of(3).pair("download_time", "b", "a").unwrap().test, Test::Sign);
     assert_eq!(finding(&of(6), "b", "a"), Finding::Higher);
@@ -244,9 +248,9 @@ fn how_many_runs_would_decide_is_said() {
     let needed = pair.runs_needed.unwrap();
     assert!((11..60).contains(&needed), "{needed}");
     assert!(
-        Words::of(&comparison)
-            .headline
-            .contains(&format!("10 runs are too few to rank it against b (about {needed} that vary like these would do)")),
+        Words::of(&comparison).headline.contains(&format!(
+            "10 runs are too few to rank it against b (about {needed} that vary like these would do)"
+        )),
         "{}",
         Words::of(&comparison).headline
     );

@@ -4,7 +4,7 @@ use rampcc::figures::counted;
 
 use super::{CarriedRow, Carries, Influence, LOSS, UncertainField};
 use crate::Comparison;
-use crate::format::share;
+use crate::format::{seconds, share};
 use crate::verdict::{self, is_time};
 
 /// A field is said to turn the answer if its index comes by chance less often than this.
@@ -35,7 +35,7 @@ fn sentence(comparison: &Comparison, carries: &Carries) -> String {
     }
     let simulated = if carries.backend.is_some() { "simulated " } else { "" };
     let paths = if carries.decided == 1 { "path" } else { "paths" };
-    let place = format!("{simulated}neighbouring {paths}{}", without(carries));
+    let place = format!("{simulated}neighbouring {paths}{}", without(comparison, carries));
     let margin = share(comparison.margin);
     let top = if comparison.primary_info().is_some_and(is_time) { "fastest" } else { "leader there" };
     let rest = assumed(&carries.neighbourhood.fields);
@@ -75,12 +75,22 @@ fn sentence(comparison: &Comparison, carries: &Carries) -> String {
     text + &against(comparison, carries, leader) + &rest
 }
 
-/// " (2 more are undecided)": paths that the shares leave out.
-fn without(carries: &Carries) -> String {
-    match carries.undecided() {
+/// " (2 more are undecided: no row finishes there within 30 s)": paths that the shares leave out.
+fn without(comparison: &Comparison, carries: &Carries) -> String {
+    let undecided = carries.undecided();
+    let silent = |path: &usize| carries.rows.iter().all(|row| row.yardstick || row.values[*path].is_none());
+    let paths = carries.neighbourhood.paths.len();
+    let why = if (0..paths).filter(silent).count() < undecided {
+        String::new()
+    } else if comparison.primary_info().is_some_and(is_time) {
+        format!(": no row finishes there within {}", seconds(comparison.context.end_s))
+    } else {
+        ": no row has a result there".to_owned()
+    };
+    match undecided {
         0 => String::new(),
-        1 => " (1 more is undecided)".to_owned(),
-        more => format!(" ({more} more are undecided)"),
+        1 => format!(" (1 more is undecided{why})"),
+        more => format!(" ({more} more are undecided{why})"),
     }
 }
 
@@ -101,7 +111,7 @@ fn warning(comparison: &Comparison, carries: &Carries) -> Option<String> {
     Some(format!(
         "But of {} neighbouring paths{} {} is within {} of the {top} on {}, {leader} on {}.",
         carries.decided,
-        without(carries),
+        without(comparison, carries),
         row.label,
         share(comparison.margin),
         carries.paths(row),

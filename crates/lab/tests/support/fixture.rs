@@ -74,6 +74,7 @@ pub(crate) fn sample_context() -> Context {
         flows_under_test: 1,
         endless_flows: None,
         generated: false,
+        shared: false,
         application_limited: false,
         writes: None,
         end_s: 60.0,

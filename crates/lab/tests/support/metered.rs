@@ -28,6 +28,7 @@ pub(crate) fn context() -> Context {
         flows_under_test: 1,
         endless_flows: None,
         generated: false,
+        shared: false,
         application_limited: false,
         writes: None,
         end_s: 10.0,
