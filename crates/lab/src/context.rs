@@ -9,6 +9,7 @@ use crate::format::{bytes, seconds};
 
 /// The path that the flows under test share. Bytes and rates are payload unless they say wire.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub struct Context {
     /// Description of the path in a sentence; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
