@@ -277,7 +277,7 @@ fn distance(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) -> 
             text.push_str(if varies {
                 ": it does not follow the rate"
             } else {
-                ": it trusts that and looks at nothing else"
+                ": only its start-up is ideal"
             });
         }
     }
