@@ -33,8 +33,9 @@ pub fn context(scenario: &Scenario) -> Context {
     let finite = |bytes: u64| (bytes != u64::MAX).then_some(bytes);
     let sizes: Vec<Option<u64>> = under_test().map(|f| finite(f.source.size_bytes())).collect();
     let writes: Vec<Option<Writes>> = under_test().map(|f| writes(&f.source)).collect();
-    let crosses =
-        |from, to| scenario.route(from, to).is_some_and(|route| route.contains(&scenario.bottleneck));
+    let crosses = |from, to| scenario.crosses_bottleneck(from, to);
+    let other_flows = || scenario.flows.iter().filter(|flow| !flow.under_test);
+    let mut pairs = scenario.traffic.iter().flat_map(|traffic| &traffic.pairs);
     let same = sizes.windows(2).all(|pair| pair[0] == pair[1]);
     Context {
         description: scenario.description.clone(),
@@ -56,12 +57,8 @@ pub fn context(scenario: &Scenario) -> Context {
             .filter(|endless| (1..sizes.len()).contains(endless))
             .and_then(|endless| u32::try_from(endless).ok()),
         generated: is_generated,
-        shared: scenario.flows.iter().filter(|flow| !flow.under_test).any(|flow| crosses(flow.from, flow.to))
-            || scenario
-                .traffic
-                .iter()
-                .flat_map(|traffic| &traffic.pairs)
-                .any(|(from, to)| crosses(*from, *to)),
+        shared: other_flows().any(|flow| crosses(flow.from, flow.to))
+            || pairs.any(|(from, to)| crosses(*from, *to)),
         application_limited: under_test()
             .any(|f| matches!(f.source, Source::Chunks { .. } | Source::Responses { .. })),
         writes: if is_generated || writes.windows(2).any(|pair| pair[0] != pair[1]) {

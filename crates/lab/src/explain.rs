@@ -234,7 +234,7 @@ pub(crate) fn standing(stay: &StayRecord, bdp_bytes: u64) -> String {
 
 /// A test that fired on something else than a full path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Misreading {
+enum Misreading {
     /// Less than half of the rise was queueing at the bottleneck.
     Jitter,
     /// The queue was there, but the window was below half of the BDP, also at the rate of that time: a burst passed through.

@@ -46,6 +46,11 @@ impl Scenario {
         Some(route)
     }
 
+    /// Whether packets from one node to another cross the bottleneck.
+    pub fn crosses_bottleneck(&self, from: usize, to: usize) -> bool {
+        self.route(from, to).is_some_and(|route| route.contains(&self.bottleneck))
+    }
+
     /// Facts about the path of `flow`, an index into [`Scenario::flows`]; of the first pair of the first
     /// traffic generator if there is no such flow.
     ///

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rampcc::Time;
 use rampcc_path::Count;
-use rampcc_scenario::Scenario;
+use rampcc_scenario::{FlowConfig, Scenario};
 use rampcc_trace::LinkSample;
 
 /// At most this many samples per base round-trip time, and as many longest queues between them.
@@ -103,11 +103,9 @@ impl LinkSampler {
 
 /// The base round-trip time of a flow over the bottleneck.
 fn base_rtt(scenario: &Scenario) -> Time {
-    let crosses =
-        |from, to| scenario.route(from, to).is_some_and(|route| route.contains(&scenario.bottleneck));
+    let crosses = |flow: &FlowConfig| scenario.crosses_bottleneck(flow.from, flow.to);
     // No such flow: the facts of generated traffic.
-    let flow = scenario.flows.iter().position(|flow| crosses(flow.from, flow.to)).unwrap_or(usize::MAX);
-    let base_rtt = scenario.facts(flow).base_rtt;
+    let base_rtt = scenario.facts(scenario.flows.iter().position(crosses).unwrap_or(usize::MAX)).base_rtt;
     if base_rtt == Time::ZERO { Time::from_ms(100) } else { base_rtt }
 }
 
