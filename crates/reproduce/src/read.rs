@@ -52,8 +52,9 @@ fn experiment(source: &Source<'_>, file: File, papers: &[Paper]) -> Result<Exper
         let allowed = "`substitute`: a sentence about what is played, and why";
         return Err(source.wrong(file.kind.span(), "kind", "nothing says what is played instead", allowed));
     }
+    let of = paper(source, &file.paper, papers)?;
     let dimensions =
-        file.sweep.iter().map(|sweep| dimension(source, sweep)).collect::<Result<Vec<_>, _>>()?;
+        file.sweep.iter().map(|sweep| dimension(source, sweep, &of)).collect::<Result<Vec<_>, _>>()?;
     let dimensions = match &file.x {
         Some(x) => vec![axis(source, x)?],
         None => dimensions,
@@ -63,16 +64,10 @@ fn experiment(source: &Source<'_>, file: File, papers: &[Paper]) -> Result<Exper
         let problem = format!("there are {} points", points.len());
         return Err(source.wrong(file.id.span(), "sweep", problem, format!("at most {POINTS_MAX}")));
     }
-    let of = paper(source, &file.paper, papers)?;
     let mut experiment = Experiment {
         base: base(source, &file, played)?,
         set: shared_settings(source, &file.set, &of)?,
-        shared: file
-            .set
-            .iter()
-            .filter_map(|text| text.get_ref().strip_prefix('@'))
-            .map(str::to_owned)
-            .collect(),
+        shared: names_of_shared(&file),
         arms: arms(source, &file, played)?,
         metrics: metrics(source, &file, played)?,
         choices: file
@@ -85,7 +80,7 @@ fn experiment(source: &Source<'_>, file: File, papers: &[Paper]) -> Result<Exper
                     values: choice.values.clone(),
                     points: choice.points.clone(),
                 };
-                dimension(source, &sweep)
+                dimension(source, &sweep, &of)
             })
             .collect::<Result<_, _>>()?,
         bin: match &file.bin {
@@ -217,6 +212,20 @@ fn shared_settings(source: &Source<'_>, texts: &[Text], of: &Paper) -> Result<Ve
         }
     }
     Ok(found)
+}
+
+/// The names of the shared settings that a file puts in, each once.
+fn names_of_shared(file: &File) -> Vec<String> {
+    let points = file.sweep.iter().flat_map(|sweep| &sweep.points);
+    let points = points.chain(file.choice.iter().flat_map(|choice| &choice.points));
+    let texts = file.set.iter().chain(points.flat_map(|point| &point.set));
+    let mut names = Vec::new();
+    for name in texts.filter_map(|text| text.get_ref().strip_prefix('@')) {
+        if !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
 }
 
 fn arms(source: &Source<'_>, file: &File, played: bool) -> Result<Vec<ArmPlan>> {

@@ -40,13 +40,22 @@ const HYSTART: &[(&str, &[&str], &str)] = &[
     ),
     // Sockets of two BDPs are 3 BDPs of window where Linux doubles them (socket(7)) and offers 3/4 (tcp(7)); §5.1's autotuned ones
     // are said to be two, and Figures 1, 9a and 11 show windows above that. The pages of Figure 9 have both.
-    ("cpu.search", &["hint"], "Linux 2.6.15 to 2.6.23: tcp_sacktag_write_queue"),
+    (
+        "cpu.search",
+        &["hint", "hint-in-order"],
+        "Linux 2.6.15 to 2.6.23: tcp_sacktag_write_queue; receivers by the paper's account, or by tcp_data_queue",
+    ),
     (
         "cpu.cache",
-        &["5461"],
-        "Xeon of 2.8 GHz: 1 MB of second-level cache; three lines of 64 bytes for a sk_buff's links, its cb, and its shared info",
+        &["5461", "10922"],
+        "Xeon of 2.8 GHz: 1 or 2 MB of second-level cache, which Table 1 tells apart; three lines of 64 bytes for a sk_buff's links, its cb, and its shared info",
     ),
-    ("cpu.miss", &["100 ns"], "memory of those years, behind a front-side bus"),
+    (
+        "cpu.miss",
+        &["100 ns", "200 ns"],
+        "memory of those years, behind a front-side bus; 200 by Table 1, between one and two reads of 450 cycles (Drepper 2007)",
+    ),
+    ("cpu.visit", &["3 ns"], "Table 1's three smallest paths"),
     ("cpu.ring", &["256"], "e1000: E1000_DEFAULT_RXD"),
     (
         "cpu.interrupt-gap",

@@ -52,12 +52,15 @@ fn wrong(from: &str, to: &str) -> (usize, String, String) {
 }
 
 #[test]
-fn the_guides_file_is_sound() {
-    let text = include_str!("../../../docs/guide/cpu-hosts.toml");
-    let experiment = Experiment::read("cpu-hosts.toml", text).unwrap();
-    let work =
-        Work::plan([&experiment], Extent { quick: false, backend: &Simulator, variant: None }).unwrap();
-    assert_eq!(work.runs(), 44);
+fn the_guides_files_are_sound() {
+    let hosts = include_str!("../../../docs/guide/cpu-hosts.toml");
+    let silence = include_str!("../../../docs/guide/cpu-silence.toml");
+    for (file, text, runs) in [("cpu-hosts.toml", hosts, 44), ("cpu-silence.toml", silence, 300)] {
+        let experiment = Experiment::read(file, text).unwrap();
+        let work =
+            Work::plan([&experiment], Extent { quick: false, backend: &Simulator, variant: None }).unwrap();
+        assert_eq!(work.runs(), runs);
+    }
 }
 
 #[test]
@@ -78,6 +81,8 @@ fn settings_of_the_paper_are_put_in_by_name() {
         Ok::<_, ReproduceError>(shared)
     };
     assert_eq!(of_hystart("@hosts").unwrap(), ["hosts"]);
+    let of_a_choice = "duration=1 s\"]\nchoice = [{ name = \"hosts\", points = [{ label = \"a\", set = [\"@hosts\", \"@kernel\"] }] }]\n#";
+    assert_eq!(of_hystart(of_a_choice).unwrap(), ["hosts", "kernel"]);
     let error = of_hystart("@host").unwrap_err().to_string();
     assert!(error.contains("has no set `host`"), "{error}");
 }

@@ -67,6 +67,31 @@ fn recovery_ends_with_little_and_slow_start_takes_over() {
     assert_eq!(rfc.cwnd(), 10, "RFC 6675 goes on with half of the window");
 }
 
+/// What silences a sender whose ACKs are lost (docs/guide/cpu.md).
+#[test]
+fn places_that_one_ack_frees_together_are_lost_for_good() {
+    let mut script = fack(40);
+    // The ACKs for what arrived between the two holes were lost, so that FACK takes 1 to 26 for lost, too.
+    script.ack(ms(100), 0, &[(29, 30)]);
+    for end in 31..=40 {
+        script.ack(ms(70 + end), 0, &[(29, end)]);
+    }
+    let before = script.in_flight();
+    assert_eq!((before, script.cwnd()), (10, 10));
+    // The receiver had 1 to 6: one ACK tells of seven retransmissions, and one segment may follow.
+    assert_eq!(script.ack(ms(200), 7, &[(29, 40)]).len(), 1);
+    assert_eq!((script.in_flight(), script.cwnd()), (before - 6, before - 6));
+    // Their own arrival says nothing new, and lets nothing leave.
+    for later in 1..=6 {
+        assert!(script.ack(ms(200 + later), 7, &[(29, 40)]).is_empty());
+    }
+    // From now on one follows another, a round trip apart.
+    for number in 8..12 {
+        assert_eq!(script.ack(ms(250 + number), number, &[(29, 40)]).len(), 1);
+        assert_eq!(script.in_flight(), before - 6);
+    }
+}
+
 /// 0 to 3 of twenty are lost and the others arrive one by one. What leaves meanwhile.
 fn repaired(rules: &SenderConfig) -> (Script, Vec<u64>) {
     let mut script = Script::warmed_up(rules, 20);

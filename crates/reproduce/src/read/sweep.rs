@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use rampcc_scenario::Setting;
 use toml::Spanned;
 
-use super::{POINTS_MAX, settings};
+use super::{POINTS_MAX, shared_settings};
 use crate::error::{Result, Source};
 use crate::experiment::{Dimension, Point, Set};
 use crate::file;
+use crate::paper::Paper;
 
-pub(super) fn dimension(source: &Source<'_>, sweep: &file::Sweep) -> Result<Dimension> {
+pub(super) fn dimension(source: &Source<'_>, sweep: &file::Sweep, of: &Paper) -> Result<Dimension> {
     let mut points = Vec::new();
     if let Some(field) = &sweep.field {
         for value in &sweep.values {
@@ -30,7 +31,7 @@ pub(super) fn dimension(source: &Source<'_>, sweep: &file::Sweep) -> Result<Dime
         points.push(Point {
             label: label.clone(),
             x: point.x.or_else(|| leading_number(label)).unwrap_or(points.len() as f64),
-            set: settings(source, &point.set)?,
+            set: shared_settings(source, &point.set, of)?,
         });
     }
     let mut labels = BTreeSet::new();
