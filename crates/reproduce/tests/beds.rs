@@ -48,12 +48,12 @@ const HYSTART: &[(&str, &[&str], &str)] = &[
     (
         "cpu.cache",
         &["5461", "10922"],
-        "Xeon of 2.8 GHz: 1 or 2 MB of second-level cache, which Table 1 tells apart; three lines of 64 bytes for a sk_buff's links, its cb, and its shared info",
+        "Xeon of 2.8 GHz: 1 or 2 MB of second-level cache, by Table 1 with windows of two or three BDPs; three lines of 64 bytes for a sk_buff's links, its cb, and its shared info",
     ),
     (
         "cpu.miss",
         &["100 ns", "200 ns"],
-        "memory of those years, behind a front-side bus; 200 by Table 1, between one and two reads of 450 cycles (Drepper 2007)",
+        "memory of those years, behind a front-side bus; 200 by Table 1; a read of a list's next entry takes 160 (Drepper 2007)",
     ),
     ("cpu.visit", &["3 ns"], "Table 1's three smallest paths"),
     ("cpu.ring", &["256"], "e1000: E1000_DEFAULT_RXD"),

@@ -55,7 +55,7 @@ fn wrong(from: &str, to: &str) -> (usize, String, String) {
 fn the_guides_files_are_sound() {
     let hosts = include_str!("../../../docs/guide/cpu-hosts.toml");
     let silence = include_str!("../../../docs/guide/cpu-silence.toml");
-    for (file, text, runs) in [("cpu-hosts.toml", hosts, 44), ("cpu-silence.toml", silence, 300)] {
+    for (file, text, runs) in [("cpu-hosts.toml", hosts, 44), ("cpu-silence.toml", silence, 440)] {
         let experiment = Experiment::read(file, text).unwrap();
         let work =
             Work::plan([&experiment], Extent { quick: false, backend: &Simulator, variant: None }).unwrap();

@@ -1,7 +1,7 @@
 //! What TCP must look at to take in a segment, by how its host keeps its queues.
 //!
 //! The costs are those of §2 of the HyStart paper: entries of the retransmission queue and of the out-of-order queue that
-//! are visited. The protocol acts alike in all three ways; only a host that counts time can tell them apart.
+//! are visited. The protocol acts alike in all of these ways; only a host that counts time can tell them apart.
 
 use crate::connection::{Purpose, Stage};
 use crate::receiver::Receiver;
